@@ -1,0 +1,142 @@
+"""The composition root: the only place that names concrete classes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import cached_property
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from docproc.component import BaseComponent, Context
+from docproc.engine.intake import Intake
+from docproc.engine.outbox import Outbox
+from docproc.engine.pools import Pools
+from docproc.engine.relay import Relay
+from docproc.engine.worker import Worker
+from docproc.errors import ConfigurationError
+from docproc.registry import Registry
+from docproc.settings import Settings
+from docproc.store import migrate
+from docproc.store.session import Store
+from docproc.store.workers import new_worker_id
+from docproc.transport import Topology, Transport
+from docproc.workflow.loader import WorkflowLoader
+from docproc.workflow.versions import Versions
+
+log = structlog.get_logger(__name__)
+
+
+class App:
+    """Everything of one process, wired by its settings."""
+
+    def __init__(self, settings: Settings, worker_id: str | None = None) -> None:
+        self.settings = settings
+        self.worker_id = worker_id or os.environ.get("DOCPROC_WORKER_ID") or new_worker_id()
+        self.registry = Registry(settings.components)
+        self.pools = Pools(workers=settings.prefetch_count, child_memory_mb=settings.child_memory_mb)
+
+    @cached_property
+    def store(self) -> Store:
+        return Store(self.settings.effective_database_url)
+
+    @cached_property
+    def topology(self) -> Topology:
+        return Topology.of(self.registry.classes.values())
+
+    @cached_property
+    def loader(self) -> WorkflowLoader:
+        return WorkflowLoader(self.settings.workflows_dir, self.registry.classes, self.topology)
+
+    @cached_property
+    def versions(self) -> Versions:
+        return Versions(self.store, self.loader)
+
+    @cached_property
+    def transport(self) -> Transport:
+        if self.settings.effective_transport == "rabbitmq":
+            from docproc.transports.rabbitmq import RabbitMqTransport
+
+            return RabbitMqTransport(
+                self.settings.effective_rabbitmq_url,
+                self.topology,
+                message_ttl_ms=self.settings.message_ttl_ms,
+                quorum=self.settings.quorum_queues,
+            )
+        from docproc.transports.sql import SqlTransport
+
+        return SqlTransport(self.store, self.worker_id)
+
+    @cached_property
+    def outbox(self) -> Outbox:
+        return Outbox(
+            self.store,
+            self.versions,
+            self.topology,
+            self.worker_id,
+            has_broker=self.transport.has_broker,
+        )
+
+    @cached_property
+    def relay(self) -> Relay:
+        ttl = self.settings.message_ttl_seconds
+        return Relay(self.transport, self.store, self.topology, self.worker_id, ttl)
+
+    @cached_property
+    def intake(self) -> Intake:
+        return Intake(self.outbox, self.relay, self.settings.default_sla_seconds)
+
+    def component(self, name: str) -> BaseComponent:
+        context = Context(
+            settings=self.settings,
+            store=self.store,
+            workflow_of=self.versions.workflow,
+            run_in_thread=self.pools.run_in_thread,
+            run_in_process=self.pools.run_in_process,
+        )
+        return self.registry.load(name)(context)
+
+    def worker(self, names: Sequence[str]) -> Worker:
+        components = [self.component(name) for name in names]
+        return Worker(self.settings, components, self.transport, self.outbox, self.relay)
+
+    async def prepare_database(self, *, wait: bool = False) -> None:
+        """Migrate an embedded database; elsewhere check that somebody did. `wait` outlasts a late server."""
+        pause = 0.2
+        while True:
+            try:
+                if self.settings.is_embedded:
+                    return await migrate.upgrade(self.store)
+                if await migrate.is_current(self.store):
+                    return
+                problem = "the database is not migrated to this version"
+                remedy = "Run: docproc db upgrade"
+            except (SQLAlchemyError, OSError) as error:
+                problem = f"the database is out of reach: {str(error).splitlines()[0]}"
+                remedy = "Check DOCPROC_DATABASE_URL and the server"
+            if not wait:
+                raise ConfigurationError(problem, remedy=remedy)
+            log.warning("waiting_for_database", problem=problem, remedy=remedy)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, 5.0)
+
+    async def close(self) -> None:
+        self.pools.close()
+        await self.store.close()
+
+
+@asynccontextmanager
+async def open_client(settings: Settings) -> AsyncIterator[App]:
+    """An App that only submits and looks: connected, but no worker."""
+    app = App(settings)
+    await app.prepare_database()
+    await app.transport.open()
+    try:
+        yield app
+    finally:
+        await app.relay.flush()
+        await app.transport.close()
+        await app.close()

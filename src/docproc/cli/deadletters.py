@@ -1,0 +1,140 @@
+"""`docproc deadletters`: look at what could not be handled, send it again or set it aside."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+from uuid import UUID
+
+import typer
+from rich.table import Table
+
+from docproc.app import App, open_client
+from docproc.cli.output import console, print_json, run_async
+from docproc.engine import dead_letters
+from docproc.errors import DocProcError, PermanentError
+from docproc.settings import Settings
+from docproc.store.tables import DeadLetter
+
+app = typer.Typer(help="Messages that could not be handled.", no_args_is_help=True)
+
+AsJson = typer.Option(False, "--json", help="Machine-readable output")
+
+
+@app.command("list")
+def list_letters(
+    everything: bool = typer.Option(False, "--all", help="Also those already replayed or discarded"),
+    as_json: bool = AsJson,
+) -> None:
+    """List dead letters, oldest first."""
+    letters = run_async(_letters(everything))
+    if as_json:
+        return print_json([_summary(letter) for letter in letters])
+    if not letters:
+        return console.print("There are no dead letters.")
+    table = Table("id", "when", "stage", "unit", "tries", "reason", box=None, header_style="bold")
+    for letter in letters:
+        when = letter.created_at.strftime("%Y-%m-%d %H:%M:%S")
+        table.add_row(
+            str(letter.id), when, letter.stage, letter.unit_key, str(letter.attempts), letter.reason
+        )
+    console.print(table)
+    console.print("[dim]docproc deadletters show|replay|discard ID[/]")
+
+
+@app.command()
+def show(letter_id: UUID, as_json: bool = AsJson) -> None:
+    """Show one dead letter whole: message, reason and every failed attempt."""
+    letter = next((one for one in run_async(_letters(True)) if one.id == letter_id), None)
+    if letter is None:
+        raise PermanentError(f"there is no dead letter {letter_id}", remedy="See docproc deadletters list")
+    detail = {**_summary(letter), "history": letter.history, "body": letter.body.decode(errors="replace")}
+    if as_json:
+        return print_json(detail)
+    for name, value in detail.items():
+        console.print(f"[bold]{name}[/]: {value}", highlight=False)
+
+
+@app.command()
+def replay(
+    letter_ids: list[UUID] = typer.Argument(None),
+    everything: bool = typer.Option(False, "--all", help="Every open dead letter"),
+    as_json: bool = AsJson,
+) -> None:
+    """Send dead letters again as new messages; their requests are reopened."""
+
+    async def again(application: App, letter_id: UUID) -> dict[str, Any]:
+        message_id, copies = await dead_letters.replay(application.outbox, letter_id)
+        await application.relay.publish(copies)
+        return {"replayed_as": message_id}
+
+    _each(letter_ids, everything, again, "replayed", as_json)
+
+
+@app.command()
+def discard(
+    letter_ids: list[UUID] = typer.Argument(None),
+    everything: bool = typer.Option(False, "--all", help="Every open dead letter"),
+    as_json: bool = AsJson,
+) -> None:
+    """Set dead letters aside for good; they stay readable with `list --all`."""
+
+    async def aside(application: App, letter_id: UUID) -> dict[str, Any]:
+        await dead_letters.discard(application.outbox, letter_id)
+        return {}
+
+    _each(letter_ids, everything, aside, "discarded", as_json)
+
+
+async def _letters(everything: bool) -> list[DeadLetter]:
+    application = App(Settings.load())
+    await application.prepare_database()
+    async with application.store.reading() as session:
+        letters = list(await dead_letters.listing(session, everything=everything))
+    await application.close()
+    return letters
+
+
+def _each(
+    letter_ids: list[UUID] | None,
+    everything: bool,
+    action: Callable[[App, UUID], Awaitable[dict[str, Any]]],
+    done: str,
+    as_json: bool,
+) -> None:
+    """Act on the letters named, or on all; one that fails does not stop the others."""
+
+    async def main() -> list[dict[str, Any]]:
+        chosen = list(letter_ids or [])
+        if everything:
+            chosen = [letter.id for letter in await _letters(False)]
+        results: list[dict[str, Any]] = []
+        async with open_client(Settings.load()) as application:
+            for letter_id in chosen:
+                try:
+                    results.append({"id": letter_id, "ok": True, **await action(application, letter_id)})
+                except DocProcError as error:
+                    results.append({"id": letter_id, "ok": False, "error": str(error)})
+        return results
+
+    if not letter_ids and not everything:
+        raise typer.BadParameter("name dead letters by id, or say --all")
+    results = run_async(main())
+    if as_json:
+        print_json(results)
+    else:
+        for result in results:
+            outcome = f"[green]{done}[/]" if result["ok"] else f"[red]{result['error']}[/]"
+            console.print(f"{result['id']}  {outcome}", highlight=False)
+        if not results:
+            console.print("There are no dead letters.")
+    raise typer.Exit(0 if all(result["ok"] for result in results) else 1)
+
+
+def _summary(letter: DeadLetter) -> dict[str, Any]:
+    names = ("id", "created_at", "request_id", "message_id", "queue", "stage", "unit_key", "attempts")
+    return {name: getattr(letter, name) for name in names} | {
+        "reason": letter.reason,
+        "replayed_as": letter.replayed_as,
+        "settled_at": letter.settled_at,
+    }

@@ -1,0 +1,155 @@
+"""`docproc request`: submit work to any workflow, watch it, see what became of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+from uuid import UUID
+
+import typer
+from rich.live import Live
+from rich.table import Table
+from sqlalchemy import func, select
+
+from docproc import logs
+from docproc.app import App, open_client
+from docproc.cli.output import console, errors, print_json, run_async
+from docproc.engine.intake import Submission
+from docproc.errors import PermanentError
+from docproc.settings import Settings
+from docproc.store.requests import TERMINAL, readable_error
+from docproc.store.tables import Event, Request
+
+app = typer.Typer(help="Requests: work for any workflow.", no_args_is_help=True)
+
+LOOK_SECONDS = 0.1
+
+AsJson = typer.Option(False, "--json", help="Machine-readable output")
+Payload = typer.Option("{}", help="A JSON object for the first stage")
+Priority = typer.Option(5, min=0, max=9, help="9 is most urgent")
+
+
+@app.command()
+def submit(workflow: str, payload: str = Payload, priority: int = Priority, as_json: bool = AsJson) -> None:
+    """Submit one request and say its id; running workers pick it up."""
+    submission = Submission(workflow, _parsed(payload), priority=priority, channel="cli")
+
+    async def main() -> UUID:
+        async with open_client(Settings.load()) as application:
+            return await application.intake.submit(submission)
+
+    request_id = run_async(main())
+    if as_json:
+        return print_json({"request_id": request_id, "status": "received"})
+    console.print(f"{request_id}  [dim]received; docproc request status {request_id}[/]", highlight=False)
+
+
+@app.command()
+def status(request_id: UUID, as_json: bool = AsJson) -> None:
+    """Show a request's status, and its result or error."""
+
+    async def main() -> Request | None:
+        application = App(Settings.load())
+        await application.prepare_database()
+        found = await _find(application, request_id)
+        await application.close()
+        return found
+
+    request = run_async(main())
+    if request is None:
+        raise PermanentError(
+            f"there is no request {request_id}", remedy="Check the id and DOCPROC_* settings"
+        )
+    _report(request, as_json)
+
+
+@app.command()
+def run(workflow: str, payload: str = Payload, priority: int = Priority, as_json: bool = AsJson) -> None:
+    """Run one request embedded, in this process, and wait for its end; exit 1 when it failed."""
+    settings = Settings.load(log_level="warning")
+    logs.configure(settings, component="run")
+    submission = Submission(workflow, _parsed(payload), priority=priority, channel="cli")
+    request = run_async(_run(settings, submission, live=not as_json))
+    _report(request, as_json)
+    raise typer.Exit(0 if request.status == "completed" else 1)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        payload = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise typer.BadParameter(f"the payload is not JSON: {error}") from error
+    if not isinstance(payload, dict):
+        raise typer.BadParameter('the payload must be a JSON object, for example {"text": "…"}')
+    return payload
+
+
+def _report(request: Request, as_json: bool) -> None:
+    if as_json:
+        return print_json(as_status(request))
+    colour = {"completed": "green", "failed": "red"}.get(request.status, "yellow")
+    console.print(f"[bold {colour}]{request.status}[/]  [dim]{request.workflow_name} {request.id}[/]")
+    if request.error:
+        console.print(f"[red]{readable_error(request.error)}[/]", highlight=False)
+    if request.result_payload is not None:
+        console.print_json(data=request.result_payload)
+
+
+def as_status(request: Request) -> dict[str, Any]:
+    """The ten specified fields."""
+    return {
+        "request_id": request.id,
+        "status": request.status,
+        "workflow_name": request.workflow_name,
+        "created_at": request.created_at,
+        "deadline_utc": request.deadline_utc,
+        "completed_at": request.completed_at,
+        "page_count": request.page_count,
+        "document_count": request.document_count,
+        "result": request.result_payload,
+        "error": request.error,
+    }
+
+
+async def _find(application: App, request_id: UUID) -> Request | None:
+    async with application.store.reading() as session:
+        return await session.scalar(select(Request).where(Request.id == request_id))
+
+
+async def _run(settings: Settings, submission: Submission, *, live: bool) -> Request:
+    application = App(settings)
+    await application.prepare_database()
+    worker = application.worker(sorted(application.registry.classes))
+    try:
+        await worker.start()
+        await application.intake.submit(submission)
+        return await _watch(application, submission.request_id, live=live)
+    finally:
+        await worker.shutdown()
+        await application.close()
+
+
+async def _watch(application: App, request_id: UUID, *, live: bool) -> Request:
+    with Live(console=errors, transient=True, auto_refresh=False) as view:
+        while True:
+            request = await _find(application, request_id)
+            assert request is not None  # submitted by us, in this database
+            if request.status in TERMINAL:
+                return request
+            if live:
+                view.update(await _progress(application, request), refresh=True)
+            await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _progress(application: App, request: Request) -> Table:
+    query = (
+        select(Event.stage, Event.outcome, func.count())
+        .where(Event.request_id == request.id, Event.kind == "handled")
+        .group_by(Event.stage, Event.outcome)
+    )
+    table = Table(box=None, title=f"{request.status} …", title_justify="left", show_header=False)
+    async with application.store.reading() as session:
+        for stage, outcome, number in await session.execute(query):
+            table.add_row(stage, outcome, str(number))
+    return table

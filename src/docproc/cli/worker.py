@@ -1,0 +1,110 @@
+"""`docproc worker`: run components, in this process or under a supervisor."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+
+import typer
+
+from docproc import logs
+from docproc.app import App
+from docproc.cli.output import run_async
+from docproc.engine.health import HealthServer
+from docproc.engine.supervisor import Supervisor
+from docproc.settings import Settings
+
+
+def worker(
+    components: list[str] = typer.Argument(None, help="Component names; all of them by default"),
+    processes: int = typer.Option(None, help="Worker processes (default DOCPROC_PROCESSES, the cores)"),
+    child: bool = typer.Option(False, "--child", hidden=True, help="Started by a supervisor"),
+) -> None:
+    """Run components until Ctrl-C or SIGTERM; dead workers are restarted."""
+    settings = Settings.load()
+    logs.configure(settings, component="worker")
+    names = components or sorted(App(settings).registry.classes)
+    for name in names:
+        App(settings).registry.load(name)
+    if child:
+        sys.exit(run_async(serve(settings, names, health=False, parent_watch=True)))
+    sys.exit(run_async(supervise(settings, names, processes or settings.processes)))
+
+
+async def serve(
+    settings: Settings, names: list[str], *, health: bool = True, parent_watch: bool = False
+) -> int:
+    """One worker process: health server first, then the database, then the components."""
+    stopping = _stop_on_signals()
+    application = App(settings)
+    live = application.worker(names)
+    server = HealthServer(settings.host, settings.health_port, lambda: live.is_ready)
+    if health:
+        await server.start()
+    watch = asyncio.create_task(_stop_with_parent(stopping)) if parent_watch else None
+    try:
+        if await _unless_stopped(application.prepare_database(wait=True), stopping):
+            await live.run(stopping)
+    finally:
+        if watch:
+            watch.cancel()
+        if health:
+            await server.close()
+        await application.close()
+    return 0
+
+
+async def supervise(settings: Settings, names: list[str], processes: int) -> int:
+    stopping = _stop_on_signals()
+    application = App(settings)
+    supervisor = Supervisor(application.store, names, processes, settings.shutdown_seconds)
+    server = HealthServer(settings.host, settings.health_port, lambda: supervisor.is_ready)
+    await server.start()
+    try:
+        if await _unless_stopped(application.prepare_database(wait=True), stopping):
+            await supervisor.run(stopping)
+    finally:
+        await server.close()
+        await application.close()
+    return 0
+
+
+async def _unless_stopped(job: object, stopping: asyncio.Event) -> bool:
+    """Wait for a job or the stop signal, whichever comes first; False when stopped."""
+    task = asyncio.ensure_future(job)  # type: ignore[call-overload] # a coroutine
+    stop = asyncio.create_task(stopping.wait())
+    await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
+    stop.cancel()
+    if task.done():
+        task.result()
+        return True
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+    return False
+
+
+def _stop_on_signals() -> asyncio.Event:
+    stopping = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    return stopping
+
+
+async def _stop_with_parent(stopping: asyncio.Event) -> None:
+    """The supervisor holds our standard input: when it ends, even by kill -9, so do we."""
+    ended = asyncio.Event()
+    asyncio.get_running_loop().add_reader(sys.stdin.fileno(), ended.set)
+    await ended.wait()
+    asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+    stopping.set()
+
+
+def run_component(settings: Settings) -> int:
+    """`python -m docproc` with DOCPROC_COMPONENT_NAME: one component, as in a container."""
+    name = settings.component_name
+    logs.configure(settings, component=name)
+    App(settings).registry.load(name)
+    return run_async(serve(settings, [name]))

@@ -1,0 +1,111 @@
+"""`docproc workflow`: check, list, show and draw workflow files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.syntax import Syntax
+from rich.table import Table
+
+from docproc.app import App
+from docproc.cli.output import console, print_json
+from docproc.errors import WorkflowError
+from docproc.settings import Settings
+from docproc.workflow import graph as drawing
+from docproc.workflow.loader import WorkflowLoader
+from docproc.workflow.plan import Plan
+
+app = typer.Typer(help="Check, list, show and draw workflow files.", no_args_is_help=True)
+
+AsJson = typer.Option(False, "--json", help="Machine-readable output")
+
+
+def _loader() -> WorkflowLoader:
+    return App(Settings.load()).loader
+
+
+def _plan(loader: WorkflowLoader, name_or_file: str) -> Plan:
+    path = Path(name_or_file)
+    return loader.compile(path) if path.suffix in (".yaml", ".yml") else loader.plan(name_or_file)
+
+
+@app.command()
+def check(
+    names: list[str] = typer.Argument(None, help="Names or files; all workflows by default"),
+    as_json: bool = AsJson,
+) -> None:
+    """Say whether workflow files can work; exit 1 and name file, line and remedy when one cannot."""
+    loader = _loader()
+    results = []
+    for name in names or loader.names():
+        try:
+            plan = _plan(loader, name)
+            results.append({"workflow": name, "ok": True, "version": plan.version})
+        except WorkflowError as error:
+            results.append({"workflow": name, "ok": False, "error": str(error)})
+    if as_json:
+        print_json(results)
+    else:
+        for result in results:
+            mark = "[green]✓[/]" if result["ok"] else "[red]✗[/]"
+            detail = result.get("version") or result.get("error")
+            console.print(f"{mark} {result['workflow']}  [dim]{detail}[/]", highlight=False, soft_wrap=True)
+        if not results:
+            console.print(f"There are no workflows in {loader.directory}")
+    raise typer.Exit(0 if all(result["ok"] for result in results) else 1)
+
+
+@app.command("list")
+def list_workflows(as_json: bool = AsJson) -> None:
+    """List all workflows."""
+    loader = _loader()
+    found: list[dict[str, Any]] = []
+    for name in loader.names():
+        try:
+            plan = loader.plan(name)
+            flow = plan.workflow
+            found.append(
+                {
+                    "name": name,
+                    "version": plan.version,
+                    "stages": len(flow.stages),
+                    "deadline_seconds": flow.sla.deadline_seconds if flow.sla else None,
+                    "description": flow.description,
+                }
+            )
+        except WorkflowError as error:
+            found.append({"name": name, "version": None, "error": str(error)})
+    if as_json:
+        return print_json(found)
+    table = Table("name", "version", "stages", "deadline", "description", box=None, header_style="bold")
+    for row in found:
+        deadline = f"{row['deadline_seconds']:g} s" if row.get("deadline_seconds") else "–"
+        about = f"[red]{row['error']}[/]" if row.get("error") else str(row.get("description", ""))
+        table.add_row(row["name"], row["version"] or "✗", str(row.get("stages", "–")), deadline, about)
+    console.print(table if found else f"There are no workflows in {loader.directory}")
+
+
+@app.command()
+def show(name: str, as_json: bool = AsJson) -> None:
+    """Show one workflow's file, or as JSON with all defaults filled in."""
+    loader = _loader()
+    plan = _plan(loader, name)
+    if as_json:
+        return print_json({"version": plan.version, **plan.workflow.model_dump(mode="json")})
+    path = Path(name) if name.endswith((".yaml", ".yml")) else loader.path(name)
+    console.print(f"[dim]{path} · version {plan.version}[/]")
+    console.print(Syntax(path.read_text(encoding="utf-8"), "yaml", background_color="default"))
+
+
+@app.command()
+def graph(
+    name: str, mermaid: bool = typer.Option(False, "--mermaid", help="Mermaid instead of a tree")
+) -> None:
+    """Draw one workflow: a tree for the terminal, or Mermaid for documents."""
+    plan = _plan(_loader(), name)
+    if mermaid:
+        print(drawing.mermaid(plan), end="")
+    else:
+        console.print(drawing.tree(plan))

@@ -1,0 +1,73 @@
+"""The health server: `/health` while the process lives, `/ready` while it consumes, `/metrics`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator
+
+import structlog
+import uvicorn
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+log = structlog.get_logger(__name__)
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield  # signals are the worker's business
+
+
+class HealthServer:
+    """Serves until closed; a port that is taken is reported and the work goes on without it."""
+
+    def __init__(self, host: str, port: int, is_ready: Callable[[], bool]) -> None:
+        self.is_ready = is_ready
+        routes = [
+            Route("/health", self._health),
+            Route("/ready", self._ready),
+            Route("/metrics", self._metrics),
+        ]
+        config = uvicorn.Config(
+            Starlette(routes=routes),
+            host=host,
+            port=port,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=1,
+        )
+        self._server = _Server(config)
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        self._task = asyncio.create_task(self._serve(), name="health")
+
+    async def _serve(self) -> None:
+        try:
+            await self._server.serve()
+        except SystemExit:
+            config = self._server.config
+            log.warning(
+                "health_port_taken", host=config.host, port=config.port, remedy="set DOCPROC_HEALTH_PORT"
+            )
+
+    async def close(self) -> None:
+        self._server.should_exit = True
+        if self._task is not None:
+            await self._task
+
+    async def _health(self, _request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def _ready(self, _request: Request) -> Response:
+        ready = self.is_ready()
+        return JSONResponse({"status": "ready" if ready else "not ready"}, status_code=200 if ready else 503)
+
+    async def _metrics(self, _request: Request) -> Response:
+        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,1 @@
+"""Policies around the handling of messages, one per file."""

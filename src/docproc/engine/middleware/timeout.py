@@ -1,0 +1,29 @@
+"""`timeout_seconds`, counted from the start of handling; whatever still runs then is cancelled or killed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from docproc.engine.work import Handle, Middleware, Work
+from docproc.errors import TimeLimitError
+
+
+class TimeLimit(Middleware):
+    async def __call__(self, works: Sequence[Work], handle: Handle) -> None:
+        limits = [work.timeout_seconds for work in works if work.timeout_seconds is not None]
+        if not limits:
+            return await handle(works)
+        # A group shares its transaction, so it shares the shortest limit; a group that misses it is redone
+        # one by one, each message with its own.
+        limit = min(limits)
+        try:
+            async with asyncio.timeout(limit) as scope:
+                await handle(works)
+        except TimeoutError as error:
+            if not scope.expired():
+                raise
+            raise TimeLimitError(
+                f"not done within the stage's timeout_seconds ({limit:g} s)",
+                remedy="Raise timeout_seconds, or split the work",
+            ) from error

@@ -1,0 +1,147 @@
+"""Runner: takes deliveries for one component and has them handled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from uuid import UUID
+
+import structlog
+
+from docproc.component import BaseComponent
+from docproc.engine import dead_letters
+from docproc.engine.handler import Handler
+from docproc.engine.middleware.again import Again
+from docproc.engine.middleware.logs import Logs
+from docproc.engine.middleware.metrics import Metrics
+from docproc.engine.middleware.retrying import Retrying
+from docproc.engine.middleware.timeout import TimeLimit
+from docproc.engine.outbox import Outbox
+from docproc.engine.relay import Relay
+from docproc.engine.work import Work, wrap
+from docproc.errors import MessageError, PermanentError
+from docproc.message import PipelineMessage
+from docproc.store import messages
+from docproc.store.session import is_passing
+from docproc.transport import Delivery, Transport
+from docproc.workflow.plan import Step
+
+log = structlog.get_logger(__name__)
+
+
+class Runner:
+    """One component in one process."""
+
+    def __init__(
+        self, component: BaseComponent, transport: Transport, outbox: Outbox, relay: Relay, *, prefetch: int
+    ) -> None:
+        self.component = component
+        self.transport = transport
+        self.outbox = outbox
+        self.store = outbox.store
+        self.slots = prefetch
+        leases = component.exclusive or not transport.has_broker
+        handler = Handler(component, self.store, outbox, relay, leases=leases)
+        self.may_group = component.batch > 1 and not handler.streams
+        self.handle = wrap(
+            handler,
+            [
+                Logs(component.component_name),
+                Metrics(component.component_name),
+                Again(),
+                Retrying(component, outbox, relay, handler, transport.wake_delayed),
+                TimeLimit(),
+            ],
+        )
+
+    async def run(self) -> None:
+        """Until the transport is told to stop; then what is in flight finishes."""
+        queue = self.component.input_queue
+        free = asyncio.Semaphore(self.slots)
+        async with asyncio.TaskGroup() as tasks:
+            async for deliveries in self.transport.consume(
+                queue, batch=self.component.batch, slots=self.slots
+            ):
+                await free.acquire()
+                task = tasks.create_task(self._work_off(deliveries))
+                task.add_done_callback(lambda _: free.release())
+
+    async def _work_off(self, deliveries: Sequence[Delivery]) -> None:
+        works = await self._prepare(deliveries)
+        fresh = [work for work in works if work.message.attempt == 1]
+        if self.may_group and len(fresh) > 1:
+            await self.handle(fresh)
+        else:
+            fresh = []
+        for work in works:
+            if work not in fresh:  # a message that failed before runs alone
+                await self.handle([work])
+        await self.transport.settle(deliveries)
+
+    async def _prepare(self, deliveries: Sequence[Delivery]) -> list[Work]:
+        """Decode, and leave out what was handled before."""
+        works = []
+        for delivery in deliveries:
+            try:
+                message = (
+                    PipelineMessage.parse(delivery.body)
+                    if delivery.is_own
+                    else self.component.decode(delivery)
+                )
+                works.append(Work(message, delivery))
+            except MessageError as error:
+                log.error("message_unreadable", queue=delivery.queue, error=str(error))
+                await dead_letters.bury_raw(self.outbox, delivery, error)
+        if self.transport.has_broker:
+            works = await self._still_pending(works)
+        for work in works:
+            await self._complete(work)
+        return works
+
+    async def _still_pending(self, works: Sequence[Work]) -> list[Work]:
+        own = [work for work in works if work.delivery.is_own]
+        rows = await self._read_pending([work.message.message_id for work in own]) if own else {}
+        found = [work for work in works if not work.delivery.is_own]
+        for work in own:
+            row = rows.get(work.message.message_id)
+            if row is None:
+                continue
+            work.delivery.attempt, work.delivery.cursor = row.attempt, row.cursor
+            if self.component.exclusive and not await self._lease(work.message.message_id):
+                continue  # another worker is at it; if it dies, the row is published again
+            found.append(work)
+        return found
+
+    async def _read_pending(self, ids: Sequence[UUID]) -> dict[UUID, messages.Pending]:
+        wait = 0.05
+        while True:
+            try:
+                async with self.store.reading() as session:
+                    return await messages.pending(session, self.store.dialect, ids)
+            except Exception as error:
+                if not is_passing(error):
+                    raise
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, 1.0)
+
+    async def _lease(self, message_id: UUID) -> bool:
+        async with self.store.claiming() as connection:
+            return await messages.lease_one(connection, message_id, self.outbox.worker_id)
+
+    async def _complete(self, work: Work) -> None:
+        """The row's attempt and cursor, and the stage's settings."""
+        delivery = work.delivery
+        work.cursor = delivery.cursor or 0
+        if delivery.attempt is not None and delivery.attempt != work.message.attempt:
+            work.message = work.message.model_copy(update={"attempt": delivery.attempt})
+        work.step = await self._step(work.message)
+
+    async def _step(self, message: PipelineMessage) -> Step | None:
+        """None for a message outside any flow, or of a flow that is unknown here: handling says so."""
+        if not message.current_stage:
+            return None
+        try:
+            router = await self.outbox.versions.router(message)
+        except PermanentError:
+            return None
+        return router.plan.steps.get(message.current_stage)

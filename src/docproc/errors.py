@@ -1,0 +1,95 @@
+"""Every exception of DocProc, in families by who must act."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class DocProcError(Exception):
+    """Root of all errors raised on purpose; `remedy` says what the reader should do next."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return f"{text}. {self.remedy}" if self.remedy else text
+
+
+class ConfigurationError(DocProcError):
+    """An operator must change a setting or a file before the process can start."""
+
+
+class WorkflowError(ConfigurationError):
+    """A workflow file cannot be used; names the file, the line and the remedy."""
+
+    def __init__(self, message: str, *, file: Path | None = None, line: int | None = None, remedy: str = ""):
+        super().__init__(message, remedy=remedy)
+        self.file = file
+        self.line = line
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line) if part is not None)
+        return f"{place}: {super().__str__()}" if place else super().__str__()
+
+
+class UnknownWorkflowError(WorkflowError):
+    """No workflow of that name exists."""
+
+
+class TransportError(DocProcError):
+    """The connection to broker or database is in trouble; the runner reconnects."""
+
+
+class UnroutableError(TransportError):
+    """No queue is bound to a routing key: the message stays in the database, nothing is lost."""
+
+    def __init__(self, routing_key: str, exchange: str) -> None:
+        super().__init__(
+            f"no queue is bound to routing key {routing_key!r} on exchange {exchange!r}",
+            remedy="Add it to QUEUE_BINDINGS in docproc/transport.py or set routing_key on the component",
+        )
+        self.routing_key = routing_key
+        self.exchange = exchange
+
+
+class MessageError(DocProcError):
+    """The message itself is unusable; nobody can help, it goes to the dead letters with its raw bytes."""
+
+    def __init__(self, message: str, *, raw: bytes = b"", remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.raw = raw
+
+
+class ProcessingError(DocProcError):
+    """A component could not do its work on a message."""
+
+
+class TransientError(ProcessingError):
+    """Worth trying again, after `delay` seconds when given.
+
+    `counts_attempt=False` is for waits somebody else asked for (rate limits, open breakers):
+    they never exhaust the retries.
+    """
+
+    def __init__(
+        self, message: str, *, delay: float | None = None, counts_attempt: bool = True, remedy: str = ""
+    ) -> None:
+        super().__init__(message, remedy=remedy)
+        self.delay = delay
+        self.counts_attempt = counts_attempt
+
+
+class TimeLimitError(TransientError):
+    """The stage's `timeout_seconds` passed while the message was being handled."""
+
+
+class ChildDiedError(TransientError):
+    """A killable child process died (crash, memory limit, kill) while working on the message."""
+
+
+class PermanentError(ProcessingError):
+    """Trying again cannot help: dead letter or back office."""

@@ -1,0 +1,63 @@
+"""Structured logging: JSON for machines, colours on a terminal, the specified fields on every line."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from typing import Any
+
+import orjson
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+from docproc.settings import Settings
+
+_started = time.monotonic()
+
+
+def configure(settings: Settings, component: str = "docproc") -> None:
+    """Set up structlog and the standard library's logging for this process, both in one format."""
+    as_json = settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
+    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    if as_json:
+        shared += [_Specified(component), structlog.processors.dict_tracebacks]
+        renderer: Processor = structlog.processors.JSONRenderer(serializer=_dumps)
+    else:
+        renderer = structlog.dev.ConsoleRenderer()
+    structlog.configure(
+        processors=[*shared, renderer],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    formatter = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=shared,
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(formatter)
+    logging.basicConfig(handlers=[handler], level=max(level, logging.WARNING), force=True)
+
+
+class _Specified:
+    """Fills in the fields that every log line must have (specification §9.1)."""
+
+    def __init__(self, component: str) -> None:
+        self.component = component
+
+    def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+        event.setdefault("component", self.component)
+        event.setdefault("request_id", None)
+        event.setdefault("trace_id", None)
+        event.setdefault("elapsed_s", round(time.monotonic() - _started, 4))
+        return event
+
+
+def _dumps(value: Any, **_options: Any) -> str:
+    return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()

@@ -1,0 +1,132 @@
+"""The only reader of the environment: DOCPROC_* variables and `.env`, validated once at the edge."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from docproc.errors import ConfigurationError
+
+# The specification's addresses; they apply once a deployment says it is distributed.
+SPECIFIED_DATABASE_URL = "postgresql+asyncpg://docproc:docproc@localhost:5432/docproc"
+SPECIFIED_RABBITMQ_URL = "amqp://guest:guest@localhost:5672/"
+
+
+def user_data_folder() -> Path:
+    """The per-user folder of embedded data, by each platform's custom."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData/Local")) / "docproc"
+    if sys.platform == "darwin":
+        return Path.home() / "Library/Application Support/docproc"
+    return Path(os.environ.get("XDG_DATA_HOME", Path.home() / ".local/share")) / "docproc"
+
+
+class Settings(BaseSettings):
+    """Every knob of DocProc. With no URL set it runs embedded: SQLite, the sql transport, one machine."""
+
+    model_config = SettingsConfigDict(env_prefix="DOCPROC_", env_file=".env", extra="ignore", frozen=True)
+
+    # specified (spec §10.1)
+    component_name: str = "unknown"
+    rabbitmq_url: str | None = None
+    database_url: str | None = None
+    health_port: int = Field(default=8080, ge=0, le=65535)
+    prefetch_count: int = Field(default=1, ge=1)
+    message_ttl_ms: int = Field(default=300_000, ge=100)
+    default_sla_seconds: float = Field(default=60, gt=0)
+    classification_confidence_threshold: float = Field(default=0.80, ge=0, le=1)
+    extraction_confidence_threshold: float = Field(default=0.75, ge=0, le=1)
+    backoffice_task_timeout_seconds: float = Field(default=120, gt=0)
+    storage_path: Path = Path("/tmp/docproc/storage")
+    workflows_dir: Path = Path("config/workflows")
+
+    # how it runs
+    transport: Literal["sql", "rabbitmq"] | None = None
+    home: Path = Field(default_factory=user_data_folder)
+    host: str = "127.0.0.1"
+    processes: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1)
+    components: Annotated[dict[str, str], NoDecode] = Field(default_factory=dict)
+    quorum_queues: bool = False
+    shutdown_seconds: float = Field(default=30, gt=0)
+    retention_days: float = Field(default=30, gt=0)
+    child_memory_mb: int = Field(default=4096, ge=64)
+
+    # what it says
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["auto", "json", "console"] = "auto"
+
+    @field_validator("components", mode="before")
+    @classmethod
+    def _split_components(cls, value: Any) -> Any:
+        """`name=module.Class,name=module.Class`, as an environment variable can carry it."""
+        if not isinstance(value, str):
+            return value
+        pairs = [item.strip().partition("=") for item in value.split(",") if item.strip()]
+        if any(not (name and path) for name, _, path in pairs):
+            raise ValueError("write it as name=module.Class, separated by commas")
+        return {name.strip(): path.strip() for name, _, path in pairs}
+
+    @cached_property
+    def effective_transport(self) -> Literal["sql", "rabbitmq"]:
+        return self.transport or ("rabbitmq" if self.rabbitmq_url else "sql")
+
+    @cached_property
+    def effective_rabbitmq_url(self) -> str:
+        return self.rabbitmq_url or SPECIFIED_RABBITMQ_URL
+
+    @cached_property
+    def effective_database_url(self) -> str:
+        """The database in use: as set, else the specified one when distributed, else a file under home."""
+        if self.database_url:
+            return _async_url(self.database_url)
+        if self.effective_transport == "rabbitmq":
+            return SPECIFIED_DATABASE_URL
+        return f"sqlite+aiosqlite:///{self.home.expanduser().absolute() / 'docproc.db'}"
+
+    @cached_property
+    def is_embedded(self) -> bool:
+        return self.effective_database_url.startswith("sqlite")
+
+    @cached_property
+    def message_ttl_seconds(self) -> float:
+        return self.message_ttl_ms / 1000
+
+    @classmethod
+    def load(cls, **overrides: Any) -> Settings:
+        """Read the environment; a bad value is reported by variable name, not as a traceback."""
+        try:
+            settings = cls(**overrides)
+        except ValidationError as error:
+            problems = "; ".join(
+                f"DOCPROC_{str(item['loc'][0]).upper()}: {item['msg']}" for item in error.errors()
+            )
+            raise ConfigurationError(problems, remedy="Correct the environment or .env") from error
+        if settings.is_embedded and settings.effective_transport == "rabbitmq":
+            raise ConfigurationError(
+                "the rabbitmq transport needs PostgreSQL, and DOCPROC_DATABASE_URL names a SQLite file",
+                remedy="Set DOCPROC_DATABASE_URL to a postgresql:// address, or DOCPROC_TRANSPORT=sql",
+            )
+        return settings
+
+
+def _async_url(url: str) -> str:
+    """Accept the everyday spellings `postgresql://` and `sqlite:///` for the async drivers in use."""
+    for plain, driver in (
+        ("postgresql://", "postgresql+asyncpg://"),
+        ("postgres://", "postgresql+asyncpg://"),
+        ("sqlite://", "sqlite+aiosqlite://"),
+    ):
+        if url.startswith(plain):
+            return driver + url.removeprefix(plain)
+    if not url.startswith(("postgresql+asyncpg://", "sqlite+aiosqlite://")):
+        raise ConfigurationError(
+            f"DOCPROC_DATABASE_URL {url.split(':', 1)[0]!r} is no supported database",
+            remedy="Use postgresql://user:password@host/database or sqlite:///path/to/file.db",
+        )
+    return url

@@ -1,0 +1,1 @@
+"""State: tables, sessions and the named statements that settle races."""

@@ -1,0 +1,74 @@
+"""Column types that mean the same on SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ARRAY, CHAR, JSON, DateTime, Dialect, Integer, String, TypeDecorator
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.types import TypeEngine
+
+# Text that sorts like time: what SQLite compares as strings.
+SQLITE_MOMENT = "%Y-%m-%d %H:%M:%S.%f"
+
+# What a message without a deadline is ordered by.
+NO_DEADLINE = datetime(9999, 12, 31, tzinfo=UTC)
+
+
+class Id(TypeDecorator[UUID]):
+    """A UUID: native on PostgreSQL, readable text on SQLite."""
+
+    impl = CHAR(36)
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        native = dialect.name == "postgresql"
+        return dialect.type_descriptor(postgresql.UUID(as_uuid=True) if native else CHAR(36))
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+        if value is None:
+            return None
+        value = value if isinstance(value, UUID) else UUID(str(value))
+        return value if dialect.name == "postgresql" else str(value)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> UUID | None:
+        return value if value is None or isinstance(value, UUID) else UUID(value)
+
+
+class Moment(TypeDecorator[datetime]):
+    """An aware UTC datetime."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        native = dialect.name == "postgresql"
+        return dialect.type_descriptor(DateTime(timezone=True) if native else String(26))
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+        if value is None or dialect.name == "postgresql":
+            return value
+        return moment_text(value)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        return value if value is None or isinstance(value, datetime) else moment_of(value)
+
+
+def as_uuid(value: UUID | str) -> UUID:
+    """A UUID from a raw statement's result, whatever the database gave."""
+    return value if isinstance(value, UUID) else UUID(value)
+
+
+def moment_text(value: datetime) -> str:
+    return value.astimezone(UTC).strftime(SQLITE_MOMENT)
+
+
+def moment_of(text: str) -> datetime:
+    return datetime.strptime(text, SQLITE_MOMENT).replace(tzinfo=UTC)
+
+
+Json = JSON().with_variant(postgresql.JSONB(), "postgresql")
+Integers = JSON().with_variant(ARRAY(Integer), "postgresql")
+Strings = JSON().with_variant(ARRAY(String), "postgresql")

@@ -1,0 +1,331 @@
+"""Joins: units are counted, not messages, and a join fires once per generation."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+from sqlalchemy import select, tuple_
+from sqlalchemy.engine import Row
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from docproc.message import PipelineMessage, utc_now
+from docproc.store import rows
+from docproc.store.columns import as_uuid
+from docproc.store.tables import AggregationState, FanInArrival
+
+STATE: Any = AggregationState.__table__
+ARRIVALS: Any = FanInArrival.__table__
+
+# Where a session remembers, by message id, the joins that fired in it: the outbox seals their fan-outs.
+FIRED_JOINS = "fired_joins"
+
+# The unit key of the nudge a join gets when it turns out complete only at sealing.
+SEALED_UNIT = "__sealed__"
+
+# (request_id, stage, group_key): a join over all its generations.
+JoinKey = tuple[UUID, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One unit at one join. `expected` seals the join where its size is known beforehand (branches)."""
+
+    request_id: UUID
+    tenant_id: str
+    stage: str
+    group_key: str
+    generation: int
+    unit_key: str
+    failure: str | None = None
+    body: str | None = None
+    expected: int | None = None
+
+    @property
+    def key(self) -> JoinKey:
+        return (self.request_id, self.stage, self.group_key)
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A join that has just fired; `completed_by` is the index of the arrival that completed it."""
+
+    id: UUID
+    request_id: UUID
+    stage: str
+    group_key: str
+    generation: int
+    expected_count: int
+    completed_by: int
+
+
+async def arrive(session: AsyncSession, arrivals: Sequence[Arrival]) -> list[Join]:
+    """Count units at their joins; returns the joins this completes, each exactly once.
+
+    A unit that is already counted in its generation only refreshes what is stored of it. A unit for a join
+    that has fired opens the next generation, which fires at once.
+    """
+    if not arrivals:
+        return []
+    states = await _lock(session, {a.key: a for a in arrivals}.values())
+    placed = [await _place(session, arrival, states) for arrival in arrivals]
+    new = await _remember(session, arrivals, placed)
+    gained: dict[UUID, int] = defaultdict(int)
+    last: dict[UUID, int] = {}
+    for index, state in enumerate(placed):
+        if index in new:
+            gained[state.id] += 1
+            last[state.id] = index
+    counted = [(i, await _count(session, i, gained[i])) for i in sorted(gained, key=str)]
+    return [_join(row, last[state_id]) for state_id, row in counted if row is not None]
+
+
+@dataclass(slots=True)
+class _State:
+    id: UUID
+    generation: int
+    is_complete: bool
+
+
+async def _lock(session: AsyncSession, joins: Iterable[Arrival]) -> dict[JoinKey, dict[int, _State]]:
+    """Lock the joins concerned in key order and read their generations."""
+    found: dict[JoinKey, dict[int, _State]] = {}
+    for one in sorted(joins, key=lambda a: (str(a.request_id), a.stage, a.group_key)):
+        generations = await _generations(session, one.key)
+        if one.generation not in generations:
+            await _create(session, one, one.generation, one.expected)
+            generations = await _generations(session, one.key)
+        found[one.key] = generations
+    return found
+
+
+async def _generations(session: AsyncSession, key: JoinKey) -> dict[int, _State]:
+    query = (
+        select(STATE.c.id, STATE.c.generation, STATE.c.is_complete)
+        .where(STATE.c.request_id == key[0], STATE.c.stage == key[1], STATE.c.group_key == key[2])
+        .order_by(STATE.c.generation)
+        .with_for_update()  # SQLite ignores it: its writer is already alone
+    )
+    result = await session.execute(query)
+    return {row.generation: _State(row.id, row.generation, row.is_complete) for row in result}
+
+
+async def _create(session: AsyncSession, arrival: Arrival, generation: int, expected: int | None) -> None:
+    """Another worker may create the same join at the same moment: the unique constraint decides."""
+    await rows.insert(
+        session,
+        STATE,
+        [
+            {
+                "id": uuid4(),
+                "tenant_id": arrival.tenant_id,
+                "request_id": arrival.request_id,
+                "stage": arrival.stage,
+                "group_key": arrival.group_key,
+                "generation": generation,
+                "expected_count": expected,
+            }
+        ],
+        on_conflict="nothing",
+    )
+
+
+async def _place(session: AsyncSession, arrival: Arrival, states: dict[JoinKey, dict[int, _State]]) -> _State:
+    """The generation that counts this arrival."""
+    generations = states[arrival.key]
+    state = generations.get(arrival.generation)
+    if state is None or state.is_complete:
+        # A late correction: a generation of its own, complete with this one unit.
+        generation = max(generations) + 1 if state is not None else arrival.generation
+        await _create(session, arrival, generation, 1 if state is not None else arrival.expected)
+        generations.update(await _generations(session, arrival.key))
+        state = generations[generation]
+    return state
+
+
+async def _remember(session: AsyncSession, arrivals: Sequence[Arrival], placed: Sequence[_State]) -> set[int]:
+    """Store the arrivals; returns the indexes of those that are new to their generation."""
+    given: dict[tuple[Any, ...], int] = {}
+    for index, (arrival, state) in enumerate(zip(arrivals, placed, strict=True)):
+        given.setdefault((*arrival.key, state.generation, arrival.unit_key), index)
+    stored = await rows.insert(
+        session,
+        ARRIVALS,
+        [
+            {
+                "request_id": key[0],
+                "stage": key[1],
+                "group_key": key[2],
+                "generation": key[3],
+                "unit_key": key[4],
+                "tenant_id": arrivals[index].tenant_id,
+                "failure": arrivals[index].failure,
+                "body": arrivals[index].body,
+            }
+            for key, index in given.items()
+        ],
+        on_conflict="nothing",
+        returning="request_id, stage, group_key, generation, unit_key",
+    )
+    new = {given[(as_uuid(row.request_id), *row[1:])] for row in stored}
+    for key, index in given.items():
+        if index not in new:
+            await _refresh(session, key, arrivals[index])
+    return new
+
+
+async def _refresh(session: AsyncSession, key: tuple[Any, ...], arrival: Arrival) -> None:
+    """The unit comes again before the join fired (a replay, a correction): its newer state stands."""
+    await rows.execute(
+        session,
+        "UPDATE fan_in_arrivals SET failure = :failure, body = :body WHERE request_id = :request "
+        "AND stage = :stage AND group_key = :group_key AND generation = :generation AND unit_key = :unit",
+        request=key[0],
+        stage=key[1],
+        group_key=key[2],
+        generation=key[3],
+        unit=key[4],
+        failure=arrival.failure,
+        body=arrival.body,
+    )
+
+
+_RETURNED = "id, request_id, stage, group_key, generation, expected_count, is_complete"
+
+
+async def _count(session: AsyncSession, state_id: UUID, gained: int) -> Row[Any] | None:
+    """The atomic count of the specification; the row comes back once, when it completes."""
+    counted = await rows.execute(
+        session,
+        f"UPDATE aggregation_state SET received_count = received_count + :gained, updated_at = :now, "
+        f"is_complete = (expected_count IS NOT NULL AND received_count + :gained >= expected_count) "
+        f"WHERE id = :id AND NOT is_complete RETURNING {_RETURNED}",
+        id=state_id,
+        gained=gained,
+        now=utc_now(),
+    )
+    return counted[0] if counted and counted[0].is_complete else None
+
+
+async def open_generation(session: AsyncSession, like: Arrival) -> int:
+    """The generation a fan-out counts into: the join's unsealed one, else a new one."""
+    query = (
+        select(STATE.c.generation, STATE.c.expected_count)
+        .where(
+            STATE.c.request_id == like.request_id,
+            STATE.c.stage == like.stage,
+            STATE.c.group_key == like.group_key,
+        )
+        .order_by(STATE.c.generation.desc())
+        .limit(1)
+        .with_for_update()
+    )
+    latest = (await session.execute(query)).first()
+    if latest is not None and latest.expected_count is None:
+        return int(latest.generation)
+    generation = max(latest.generation + 1 if latest else 1, like.generation)
+    await _create(session, like, generation, None)
+    return generation
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """A join after `announce`: what the fan-out may know of it."""
+
+    announced_before: int
+    received_count: int
+
+
+async def announce(session: AsyncSession, like: Arrival, generation: int, units: int) -> Announced:
+    """So many more units are on their way. Locks the join: arrivals come strictly before or after."""
+    (row,) = await rows.execute(
+        session,
+        "UPDATE aggregation_state SET announced_count = announced_count + :units "
+        f"WHERE {_ONE} RETURNING announced_count, received_count",
+        units=units,
+        **_one(like, generation),
+    )
+    return Announced(row.announced_count - units, row.received_count)
+
+
+async def seal(session: AsyncSession, like: Arrival, generation: int) -> Join | None:
+    """The fan-out is over: what was announced is all. Returns the join if every unit has come already."""
+    sealed = await rows.execute(
+        session,
+        f"UPDATE aggregation_state SET expected_count = announced_count, updated_at = :now, "
+        f"is_complete = (received_count >= announced_count) "
+        f"WHERE {_ONE} AND NOT is_complete RETURNING {_RETURNED}",
+        now=utc_now(),
+        **_one(like, generation),
+    )
+    return _join(sealed[0], 0) if sealed and sealed[0].is_complete else None
+
+
+_ONE = "request_id = :request AND stage = :stage AND group_key = :group_key AND generation = :generation"
+
+
+def _one(like: Arrival, generation: int) -> dict[str, Any]:
+    return {
+        "request": like.request_id,
+        "stage": like.stage,
+        "group_key": like.group_key,
+        "generation": generation,
+    }
+
+
+async def sealed_join(session: AsyncSession, arrival: Arrival, index: int) -> Join | None:
+    """The join a nudge speaks of: it became complete when it was sealed."""
+    query = select(STATE).where(
+        STATE.c.request_id == arrival.request_id,
+        STATE.c.stage == arrival.stage,
+        STATE.c.group_key == arrival.group_key,
+        STATE.c.generation == arrival.generation,
+    )
+    row = (await session.execute(query)).first()
+    return _join(row, index) if row is not None else None
+
+
+async def bodies(session: AsyncSession, join: Join) -> dict[str, PipelineMessage]:
+    """The newest kept message of every unit of a join, over its generations, without the failed ones."""
+    query = (
+        select(ARRIVALS.c.unit_key, ARRIVALS.c.body, ARRIVALS.c.failure)
+        .where(
+            ARRIVALS.c.request_id == join.request_id,
+            ARRIVALS.c.stage == join.stage,
+            ARRIVALS.c.group_key == join.group_key,
+            ARRIVALS.c.generation <= join.generation,
+        )
+        .order_by(ARRIVALS.c.generation)
+    )
+    newest = {row.unit_key: row for row in await session.execute(query)}
+    return {u: PipelineMessage.parse(r.body) for u, r in newest.items() if r.body and r.failure is None}
+
+
+async def failures(session: AsyncSession, request_id: UUID) -> list[dict[str, Any]]:
+    """The units of a request whose latest arrival is a failure."""
+    mine = ARRIVALS.c.request_id == request_id
+    place = (ARRIVALS.c.stage, ARRIVALS.c.group_key, ARRIVALS.c.unit_key)
+    ever_failed = select(*place).where(mine, ARRIVALS.c.failure.is_not(None))
+    query = (
+        select(*place, ARRIVALS.c.failure)
+        .where(mine, tuple_(*place).in_(ever_failed))
+        .order_by(ARRIVALS.c.generation)
+    )
+    latest = {(r.stage, r.group_key, r.unit_key): r for r in await session.execute(query)}
+    return [{"unit": r.unit_key, **json.loads(r.failure)} for r in latest.values() if r.failure is not None]
+
+
+def _join(row: Row[Any], completed_by: int) -> Join:
+    return Join(
+        as_uuid(row.id),
+        as_uuid(row.request_id),
+        row.stage,
+        row.group_key,
+        row.generation,
+        row.expected_count,
+        completed_by,
+    )

@@ -1,0 +1,370 @@
+"""The message rows: sending is inserting, handling is removing, everything between is an update."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, text
+from sqlalchemy.engine import Row
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+
+from docproc.message import PipelineMessage, utc_now
+from docproc.store import rows
+from docproc.store.columns import NO_DEADLINE, as_uuid
+from docproc.store.session import Store
+from docproc.store.tables import Message, MessageState
+
+TABLE: Any = Message.__table__
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A message addressed to a queue; `held_by` names the fan-out window it has to wait for."""
+
+    message: PipelineMessage
+    queue: str
+    held_by: str | None = None
+    body: str = ""
+
+    @classmethod
+    def of(cls, message: PipelineMessage, queue: str, held_by: str | None = None) -> Outgoing:
+        return cls(message, queue, held_by, message.model_dump_json())
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What the row knows better than a copy of it."""
+
+    id: UUID
+    attempt: int
+    cursor: int
+    state: str
+
+
+async def send(
+    session: AsyncSession, outgoing: Sequence[Outgoing], *, state: MessageState, worker_id: str | None
+) -> None:
+    """Insert the rows of new messages; they exist when the sender's transaction commits."""
+    now = utc_now()
+    await rows.insert(
+        session,
+        TABLE,
+        [_row(item, now + timedelta(microseconds=n), state, worker_id) for n, item in enumerate(outgoing)],
+    )
+
+
+def _row(item: Outgoing, now: datetime, state: MessageState, worker_id: str | None) -> dict[str, Any]:
+    message = item.message
+    held = item.held_by is not None
+    return {
+        "id": message.message_id,
+        "tenant_id": message.tenant_id,
+        "request_id": message.request_id,
+        "queue": item.queue,
+        "stage": message.current_stage,
+        "unit_key": message.unit_key,
+        "band": message.priority,
+        "deadline_utc": message.deadline_utc or NO_DEADLINE,
+        # Age is the last word of the order; rows of one batch stay in the order they were emitted.
+        "created_at": now,
+        "available_at": now,
+        "state": MessageState.HELD.value if held else state.value,
+        "worker_id": None if held else worker_id,
+        "attempt": message.attempt,
+        "held_by": item.held_by,
+        "body": item.body,
+        "cursor": 0,
+    }
+
+
+# --- removing: the claim that makes effects happen once ---------------------------------------------
+
+
+# Run on a handling session's connection before anything else; raises AlreadyHandled.
+Claim = Callable[[Connection], None]
+
+
+class AlreadyHandled(Exception):
+    """The row is gone or somebody else's: this delivery is a repetition and has no effects."""
+
+
+def claim_one(store: Store, message_id: UUID, worker_id: str | None) -> Claim:
+    """The first statement of a handling transaction: remove the row (only my lease, when leased)."""
+    statement = text(
+        "DELETE FROM messages WHERE id = :id AND state <> 'held'"
+        + (" AND worker_id = :worker" if worker_id else "")
+    )
+    values = rows.values_for(store.dialect, {"id": message_id})
+    if worker_id:
+        values["worker"] = worker_id
+
+    def claim(connection: Connection) -> None:
+        if connection.execute(statement, values).rowcount == 0:
+            raise AlreadyHandled(message_id)
+
+    return claim
+
+
+async def claim_many(
+    session: AsyncSession, dialect: str, ids: Sequence[UUID], worker_id: str | None
+) -> set[UUID]:
+    """Remove the rows of a group; returns the ids that were still there.
+
+    Rows are locked in id order, so two workers with overlapping groups (doubled copies) cannot deadlock.
+    """
+    chosen = rows.among(dialect, "id", ":ids") + " AND state <> 'held'"
+    if worker_id:
+        chosen += " AND worker_id = :worker"
+    elif dialect == "postgresql":
+        chosen = f"id IN (SELECT id FROM messages WHERE {chosen} ORDER BY id FOR UPDATE)"
+    values: dict[str, Any] = {"ids": _ids(dialect, ids)}
+    if worker_id:
+        values["worker"] = worker_id
+    removed = await rows.execute(session, f"DELETE FROM messages WHERE {chosen} RETURNING id", **values)
+    return {as_uuid(row.id) for row in removed}
+
+
+async def pending(session: AsyncSession, dialect: str, ids: Sequence[UUID]) -> dict[UUID, Pending]:
+    """The plain read before heavy work: which of these are still to be handled."""
+    found = await rows.execute(
+        session,
+        f"SELECT id, attempt, cursor, state FROM messages WHERE {rows.among(dialect, 'id', ':ids')} "
+        "AND state <> 'held'",
+        ids=_ids(dialect, ids),
+    )
+    return {as_uuid(r.id): Pending(as_uuid(r.id), r.attempt, r.cursor, r.state) for r in found}
+
+
+# --- leases -----------------------------------------------------------------------------------------
+
+_ORDER = "band DESC, deadline_utc, created_at"
+
+
+async def claim_ready(
+    connection: AsyncConnection, dialect: str, queue: str, limit: int, worker_id: str
+) -> list[Row[Any]]:
+    """Lease the most urgent ready rows of a queue; other workers skip what is being leased."""
+    skip = " FOR UPDATE SKIP LOCKED" if dialect == "postgresql" else ""
+    leased = await rows.execute(
+        connection,
+        f"""
+        UPDATE messages SET state = 'leased', worker_id = :worker
+        WHERE id IN (
+            SELECT id FROM messages WHERE queue = :queue AND state = 'ready'
+            ORDER BY {_ORDER} LIMIT :limit{skip}
+        )
+        RETURNING id, body, attempt, cursor, band, deadline_utc, created_at
+        """,
+        worker=worker_id,
+        queue=queue,
+        limit=limit,
+    )
+    # RETURNING promises no order.
+    return sorted(leased, key=lambda row: (-row.band, row.deadline_utc, row.created_at))
+
+
+async def lease_one(connection: AsyncConnection, message_id: UUID, worker_id: str) -> bool:
+    """Take a row for exclusive work on a broker's copy; False when another worker has it."""
+    taken = await rows.execute(
+        connection,
+        "UPDATE messages SET state = 'leased', worker_id = :worker "
+        "WHERE id = :id AND (state <> 'leased' OR worker_id = :worker) RETURNING id",
+        worker=worker_id,
+        id=message_id,
+    )
+    return bool(taken)
+
+
+async def release(session: AsyncSession | AsyncConnection, dialect: str, ids: Sequence[UUID]) -> None:
+    """Give leased or sent rows back: to be claimed, or published, by anyone."""
+    await rows.execute(
+        session,
+        f"UPDATE messages SET state = 'ready', worker_id = NULL WHERE {rows.among(dialect, 'id', ':ids')} "
+        "AND state IN ('leased', 'sent')",
+        ids=_ids(dialect, ids),
+    )
+
+
+# --- delays -----------------------------------------------------------------------------------------
+
+
+async def delay(
+    session: AsyncSession,
+    store: Store,
+    message_id: UUID,
+    *,
+    seconds: float,
+    attempt: int,
+    error: dict[str, Any],
+    worker_id: str | None,
+) -> bool:
+    """Put a message off: nobody waits for it, the row does. False when it is no longer there."""
+    mine = " AND worker_id = :worker" if worker_id else ""
+    if store.is_sqlite:
+        history = "json_insert(coalesce(history, '[]'), '$[#]', json(:error))"
+    else:
+        history = "(coalesce(history, '[]')::jsonb || CAST(:error AS jsonb))::text"
+    changed = await rows.execute(
+        session,
+        f"UPDATE messages SET state = 'delayed', worker_id = NULL, attempt = :attempt, "
+        f"available_at = {store.clock_plus(':seconds')}, history = {history} "
+        f"WHERE id = :id{mine} RETURNING id",
+        id=message_id,
+        seconds=float(seconds),
+        attempt=attempt,
+        error=json.dumps(error),
+        **({"worker": worker_id} if worker_id else {}),
+    )
+    return bool(changed)
+
+
+async def promote_due(connection: AsyncConnection, store: Store) -> list[str]:
+    """Delays that are over become ready; returns the queues concerned."""
+    promoted = await rows.execute(
+        connection,
+        f"UPDATE messages SET state = 'ready' WHERE state = 'delayed' AND available_at <= {store.clock} "
+        "RETURNING queue",
+    )
+    return [row.queue for row in promoted]
+
+
+async def seconds_to_next_due(connection: AsyncConnection, store: Store) -> float | None:
+    """How long until the next delay is over; None when nothing is delayed."""
+    if store.is_sqlite:
+        elapsed = f"(julianday(min(available_at)) - julianday({store.clock})) * 86400.0"
+    else:
+        elapsed = "extract(epoch FROM min(available_at) - clock_timestamp())::float8"
+    found = await rows.execute(
+        connection, f"SELECT {elapsed} AS seconds FROM messages WHERE state = 'delayed'"
+    )
+    return None if found[0].seconds is None else float(found[0].seconds)
+
+
+# --- windows ----------------------------------------------------------------------------------------
+
+
+async def release_held(
+    session: AsyncSession,
+    dialect: str,
+    request_id: UUID,
+    held_by: str,
+    count: int,
+    *,
+    state: MessageState,
+    worker_id: str | None,
+) -> list[Row[Any]]:
+    """Room in a fan-out window: let the next `count` held messages go."""
+    skip = " FOR UPDATE SKIP LOCKED" if dialect == "postgresql" else ""
+    return await rows.execute(
+        session,
+        f"""
+        UPDATE messages SET state = :state, worker_id = :worker, held_by = NULL
+        WHERE id IN (
+            SELECT id FROM messages WHERE request_id = :request AND state = 'held' AND held_by = :held_by
+            ORDER BY created_at LIMIT :count{skip}
+        )
+        RETURNING id, queue, band, body
+        """,
+        request=request_id,
+        held_by=held_by,
+        count=count,
+        state=state.value,
+        worker=worker_id,
+    )
+
+
+# --- the relay's view -------------------------------------------------------------------------------
+
+
+async def take_unsent(connection: AsyncConnection, limit: int, worker_id: str) -> list[Row[Any]]:
+    """Rows no broker has a copy of: this worker will publish them and vouches for it."""
+    return await rows.execute(
+        connection,
+        f"""
+        UPDATE messages SET state = 'sent', worker_id = :worker, available_at = clock_timestamp()
+        WHERE id IN (
+            SELECT id FROM messages WHERE state = 'ready'
+            ORDER BY {_ORDER} LIMIT :limit FOR UPDATE SKIP LOCKED
+        )
+        RETURNING id, queue, band, body
+        """,
+        worker=worker_id,
+        limit=limit,
+    )
+
+
+async def take_overdue(
+    connection: AsyncConnection, ttl_seconds: float, limit: int, worker_id: str
+) -> list[Row[Any]]:
+    """Rows whose copy is older than a copy can get: expired or lost, so it is published again."""
+    return await rows.execute(
+        connection,
+        """
+        UPDATE messages SET worker_id = :worker, available_at = clock_timestamp()
+        WHERE id IN (
+            SELECT id FROM messages
+            WHERE state = 'sent' AND available_at < clock_timestamp() - make_interval(secs => :ttl)
+            LIMIT :limit FOR UPDATE SKIP LOCKED
+        )
+        RETURNING id, queue, band, body
+        """,
+        worker=worker_id,
+        ttl=ttl_seconds,
+        limit=limit,
+    )
+
+
+async def take_returned(
+    connection: AsyncConnection, ids: Sequence[UUID], younger_than: float, worker_id: str
+) -> list[Row[Any]]:
+    """Rows whose copy came back expired, unless they were published again meanwhile."""
+    return await rows.execute(
+        connection,
+        """
+        UPDATE messages SET worker_id = :worker, available_at = clock_timestamp()
+        WHERE id = ANY(:ids) AND state = 'sent'
+          AND available_at < clock_timestamp() - make_interval(secs => :age)
+        RETURNING id, queue, band, body
+        """,
+        worker=worker_id,
+        ids=list(ids),
+        age=younger_than,
+    )
+
+
+# What holds the messages of a request that failed as a whole: a replay lets them go on.
+REQUEST_FAILED = "request failed"
+
+
+async def suspend_request(session: AsyncSession, request_id: UUID) -> None:
+    """The request failed: what is queued for it waits for a replay, and work in progress has no effect."""
+    await rows.execute(
+        session,
+        "UPDATE messages SET state = 'held', held_by = :why, worker_id = NULL "
+        "WHERE request_id = :request AND state <> 'held'",
+        request=request_id,
+        why=REQUEST_FAILED,
+    )
+
+
+async def resume_request(session: AsyncSession, request_id: UUID) -> None:
+    await rows.execute(
+        session,
+        "UPDATE messages SET state = 'ready', held_by = NULL WHERE request_id = :request AND held_by = :why",
+        request=request_id,
+        why=REQUEST_FAILED,
+    )
+
+
+async def drop_request(session: AsyncSession, request_id: UUID) -> None:
+    """Nothing more is to be done for this request, ever."""
+    await rows.execute(session, "DELETE FROM messages WHERE request_id = :request", request=request_id)
+
+
+def _ids(dialect: str, ids: Iterable[UUID]) -> list[Any]:
+    return [str(i) for i in ids] if dialect == "sqlite" else list(ids)

@@ -1,0 +1,166 @@
+"""Store: the database, and the four kinds of session the engine opens on it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import structlog
+from sqlalchemy import Connection, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, create_async_engine
+from sqlalchemy.orm import Session
+
+log = structlog.get_logger(__name__)
+
+LONG_WRITE_SECONDS = 0.25
+
+
+class Store:
+    """Sessions by purpose: `reading` (plain reads), `writing` (one short transaction), `handling`
+    (a writing session that claims a message first) and `claiming` (leases, which need no durability)."""
+
+    def __init__(self, url: str) -> None:
+        self.url = make_url(url)
+        self.dialect: Literal["sqlite", "postgresql"] = (
+            "sqlite" if self.url.get_backend_name() == "sqlite" else "postgresql"
+        )
+        if self.is_sqlite:
+            self._reader = self._sqlite_engine("BEGIN", durable=False, pool_size=4)
+            # One writer per process: the others wait here, in order, instead of inside SQLite.
+            self._writer = self._sqlite_engine("BEGIN IMMEDIATE", durable=True, pool_size=1)
+            self._claimer = self._sqlite_engine("BEGIN IMMEDIATE", durable=False, pool_size=1)
+        else:
+            self._reader = self._writer = self._postgres_engine(pool_size=10)
+            self._claimer = self._postgres_engine(pool_size=4, synchronous_commit="off")
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self.dialect == "sqlite"
+
+    @property
+    def clock(self) -> str:
+        """SQL for the database's own clock, comparable with any moment column."""
+        return "strftime('%Y-%m-%d %H:%M:%f000','now')" if self.is_sqlite else "clock_timestamp()"
+
+    def clock_plus(self, seconds: str) -> str:
+        """SQL for the clock plus a bound number of seconds, given as a parameter such as `:delay`."""
+        if self.is_sqlite:
+            return f"strftime('%Y-%m-%d %H:%M:%f000','now', ({seconds}) || ' seconds')"
+        return f"clock_timestamp() + make_interval(secs => {seconds})"
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncSession]:
+        """Plain reads; nothing it sees is locked."""
+        async with AsyncSession(self._reader, expire_on_commit=False) as session:
+            yield session
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[AsyncSession]:
+        """One short transaction, committed at the end of the block."""
+        async with self.handling(None) as session:
+            yield session
+
+    @asynccontextmanager
+    async def handling(self, claim: Callable[[Connection], None] | None) -> AsyncIterator[AsyncSession]:
+        """A transaction that begins on first use, with `claim` as its first statements.
+
+        Commits at the end of the block when it was begun; then runs the callbacks gathered in
+        `session.info["after_commit"]`.
+        """
+        async with AsyncSession(self._writer, expire_on_commit=False) as session:
+            began: list[float] = []
+
+            @event.listens_for(session.sync_session, "after_begin")
+            def _(_session: Session, _transaction: Any, connection: Connection) -> None:
+                began.append(time.monotonic())
+                if claim is not None:
+                    claim(connection)
+
+            yield session
+            await session.commit()
+            if began and self.is_sqlite:
+                self._warn_if_long(time.monotonic() - began[-1])
+            for callback in session.info.pop("after_commit", []):
+                callback()
+
+    @asynccontextmanager
+    async def claiming(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction whose loss costs nothing (a lease, a heartbeat), so it waits for no disk."""
+        async with self._claimer.begin() as connection:
+            yield connection
+
+    async def close(self) -> None:
+        for engine in {id(e): e for e in (self._reader, self._writer, self._claimer)}.values():
+            await engine.dispose()
+
+    def _warn_if_long(self, seconds: float) -> None:
+        if seconds > LONG_WRITE_SECONDS:
+            log.warning(
+                "writer_held_long", seconds=round(seconds, 3), remedy="compute before touching the session"
+            )
+
+    def _sqlite_engine(self, begin: str, *, durable: bool, pool_size: int) -> AsyncEngine:
+        if self.url.database:
+            Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
+        engine = create_async_engine(
+            self.url, pool_size=pool_size, max_overflow=0, pool_timeout=300, connect_args={"timeout": 60}
+        )
+
+        @event.listens_for(engine.sync_engine, "connect")
+        def _(connection: Any, _record: Any) -> None:
+            connection.isolation_level = None  # transactions are begun below, not guessed by the driver
+            cursor = connection.cursor()
+            for pragma in (
+                "journal_mode=WAL",
+                f"synchronous={'FULL' if durable else 'NORMAL'}",
+                "foreign_keys=ON",
+                "temp_store=MEMORY",
+            ):
+                cursor.execute(f"PRAGMA {pragma}")
+            cursor.close()
+
+        @event.listens_for(engine.sync_engine, "begin")
+        def _(connection: Connection) -> None:
+            # A deferred transaction that turns into a writer can fail midway; an immediate one waits first.
+            connection.exec_driver_sql(begin)
+
+        return engine
+
+    def _postgres_engine(self, *, pool_size: int, **server_settings: str) -> AsyncEngine:
+        return create_async_engine(
+            self.url,
+            pool_size=pool_size,
+            max_overflow=pool_size,
+            pool_timeout=60,
+            connect_args={
+                "server_settings": {"application_name": "docproc", "jit": "off", **server_settings},
+                "timeout": 10,
+                "command_timeout": 60,
+            },
+        )
+
+
+# SQLSTATEs that only mean "again": serialization failure, deadlock.
+_AGAIN = {"40001", "40P01"}
+
+
+def is_passing(error: BaseException) -> bool:
+    """Whether the database failed in a way that says nothing about the message: try again, count nothing."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, DBAPIError):
+            code = getattr(seen.orig, "sqlstate", None) or ""
+            # 08: connection lost. 57P: server shutting down or starting. 53: out of resources.
+            if seen.connection_invalidated or code in _AGAIN or code.startswith(("08", "57P", "53")):
+                return True
+            if isinstance(seen, OperationalError) and "locked" in str(seen.orig):
+                return True
+        if isinstance(seen, ConnectionError | TimeoutError) and not isinstance(seen, DBAPIError):
+            return type(seen) is not TimeoutError
+        seen = seen.__cause__ or seen.__context__
+    return False

@@ -1,0 +1,323 @@
+"""The tables: six of the specification, and the engine's own. Every row carries its tenant."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID, uuid4
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    String,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from docproc.message import utc_now
+from docproc.store.columns import Id, Integers, Json, Moment, Strings
+
+
+class Base(DeclarativeBase):
+    pass
+
+
+class Tenanted:
+    tenant_id: Mapped[str] = mapped_column(String(64), default="default", server_default="default")
+
+
+class RequestStatus(StrEnum):
+    RECEIVED = "received"
+    ROUTING = "routing"
+    SPLITTING = "splitting"
+    PROCESSING = "processing"
+    EXTRACTING = "extracting"
+    CONSOLIDATING = "consolidating"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    SLA_BREACHED = "sla_breached"
+
+
+class Request(Tenanted, Base):
+    """One row per request received."""
+
+    __tablename__ = "requests"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
+    trace_id: Mapped[UUID | None] = mapped_column(Id)
+    external_id: Mapped[str | None] = mapped_column(String(255))
+    channel: Mapped[str] = mapped_column(String(64), default="api", server_default="api")
+    workflow_name: Mapped[str] = mapped_column(String(64))
+    workflow_version: Mapped[str | None] = mapped_column(String(64))
+    status: Mapped[str] = mapped_column(String(32), default=RequestStatus.RECEIVED)
+    priority: Mapped[int] = mapped_column(SmallInteger, default=5, server_default="5")
+    deadline_utc: Mapped[datetime | None] = mapped_column(Moment)
+    sla_seconds: Mapped[float | None] = mapped_column(Float)
+    page_count: Mapped[int | None] = mapped_column(Integer)
+    document_count: Mapped[int | None] = mapped_column(Integer)
+    result_payload: Mapped[Any | None] = mapped_column(Json)
+    error: Mapped[Any | None] = mapped_column(Json)
+    metadata_: Mapped[Any] = mapped_column("metadata", Json, default=dict)
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    updated_at: Mapped[datetime] = mapped_column(Moment, default=utc_now, onupdate=utc_now)
+    completed_at: Mapped[datetime | None] = mapped_column(Moment)
+
+    __table_args__ = (
+        Index("ix_requests_status", "status", "deadline_utc"),
+        Index("ix_requests_external", "tenant_id", "channel", "external_id"),
+    )
+
+
+class Document(Tenanted, Base):
+    """A logical document: consecutive pages of one type."""
+
+    __tablename__ = "documents"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
+    request_id: Mapped[UUID] = mapped_column(Id, ForeignKey("requests.id", ondelete="CASCADE"), index=True)
+    doc_type: Mapped[str | None] = mapped_column(String(64))
+    page_indices: Mapped[Any] = mapped_column(Integers, default=list)
+    status: Mapped[str] = mapped_column(String(32), default="pending")
+    extracted_data: Mapped[Any | None] = mapped_column(Json)
+    extraction_confidence: Mapped[float | None] = mapped_column(Float)
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    updated_at: Mapped[datetime] = mapped_column(Moment, default=utc_now, onupdate=utc_now)
+
+
+class Page(Tenanted, Base):
+    """One row per page of the request's files."""
+
+    __tablename__ = "pages"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
+    request_id: Mapped[UUID] = mapped_column(Id, ForeignKey("requests.id", ondelete="CASCADE"))
+    file_index: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    page_index: Mapped[int] = mapped_column(Integer)
+    status: Mapped[str] = mapped_column(String(32), default="PENDIENTE_OCR")
+    ocr_text: Mapped[str | None] = mapped_column(Text)
+    ocr_confidence: Mapped[float | None] = mapped_column(Float)
+    doc_type: Mapped[str | None] = mapped_column(String(64))
+    classification_confidence: Mapped[float | None] = mapped_column(Float)
+    document_id: Mapped[UUID | None] = mapped_column(Id, ForeignKey("documents.id"), index=True)
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    updated_at: Mapped[datetime] = mapped_column(Moment, default=utc_now, onupdate=utc_now)
+
+    __table_args__ = (UniqueConstraint("request_id", "file_index", "page_index", name="uq_pages_place"),)
+
+
+class Operator(Tenanted, Base):
+    """A person of the back office."""
+
+    __tablename__ = "operators"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
+    username: Mapped[str] = mapped_column(String(64), unique=True)
+    display_name: Mapped[str | None] = mapped_column(String(255))
+    skills: Mapped[Any] = mapped_column(Strings, default=list)
+    is_active: Mapped[bool] = mapped_column(Boolean, default=True, server_default=text("true"))
+    current_task_id: Mapped[UUID | None] = mapped_column(
+        Id, ForeignKey("backoffice_tasks.id", use_alter=True, name="fk_operators_current_task")
+    )
+
+
+class BackofficeTask(Tenanted, Base):
+    """Work for a person."""
+
+    __tablename__ = "backoffice_tasks"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
+    request_id: Mapped[UUID] = mapped_column(Id, ForeignKey("requests.id", ondelete="CASCADE"), index=True)
+    task_type: Mapped[str] = mapped_column(String(32))
+    reference_id: Mapped[UUID | None] = mapped_column(Id)
+    status: Mapped[str] = mapped_column(String(16), default="pending", server_default="pending")
+    priority: Mapped[int] = mapped_column(SmallInteger, default=5, server_default="5")
+    assigned_to: Mapped[UUID | None] = mapped_column(Id, ForeignKey("operators.id"))
+    input_data: Mapped[Any | None] = mapped_column(Json)
+    output_data: Mapped[Any | None] = mapped_column(Json)
+    required_skills: Mapped[Any] = mapped_column(Strings, default=list)
+    source_stage: Mapped[str | None] = mapped_column(String(64))
+    workflow_name: Mapped[str | None] = mapped_column(String(64))
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    assigned_at: Mapped[datetime | None] = mapped_column(Moment)
+    completed_at: Mapped[datetime | None] = mapped_column(Moment)
+
+    __table_args__ = (Index("ix_backoffice_tasks_open", "status", "priority", "created_at"),)
+
+
+class AggregationState(Tenanted, Base):
+    """A join: how many units it expects, how many have come. `expected_count` is empty until sealed."""
+
+    __tablename__ = "aggregation_state"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
+    request_id: Mapped[UUID] = mapped_column(Id, ForeignKey("requests.id", ondelete="CASCADE"))
+    stage: Mapped[str] = mapped_column(String(96))
+    group_key: Mapped[str] = mapped_column(String(255), default="", server_default="")
+    generation: Mapped[int] = mapped_column(Integer, default=1, server_default="1")
+    # How many units the fan-out has sent so far; what `expected_count` becomes when it is over.
+    announced_count: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    expected_count: Mapped[int | None] = mapped_column(Integer)
+    received_count: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    is_complete: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    updated_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+
+    __table_args__ = (
+        UniqueConstraint("request_id", "stage", "group_key", "generation", name="uq_aggregation_state_join"),
+    )
+
+
+class FanInArrival(Tenanted, Base):
+    """A unit that reached its join; unique, so that a unit can never be counted twice."""
+
+    __tablename__ = "fan_in_arrivals"
+
+    request_id: Mapped[UUID] = mapped_column(Id, primary_key=True)
+    stage: Mapped[str] = mapped_column(String(96), primary_key=True)
+    group_key: Mapped[str] = mapped_column(String(255), primary_key=True)
+    generation: Mapped[int] = mapped_column(Integer, primary_key=True)
+    unit_key: Mapped[str] = mapped_column(String(255), primary_key=True)
+    failure: Mapped[str | None] = mapped_column(Text)
+    body: Mapped[str | None] = mapped_column(Text)
+
+
+class MessageState(StrEnum):
+    """Where a message row stands."""
+
+    READY = "ready"  # nobody has it: to be claimed (sql) or published (broker)
+    LEASED = "leased"  # `worker_id` is working on it
+    SENT = "sent"  # `worker_id` vouches that a copy is at the broker
+    DELAYED = "delayed"  # not before `available_at`
+    HELD = "held"  # waits for room in the fan-out window `held_by`
+
+
+class Message(Tenanted, Base):
+    """Every message that is not yet handled, whatever the transport: the row is the message."""
+
+    __tablename__ = "messages"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True)
+    request_id: Mapped[UUID] = mapped_column(Id)
+    queue: Mapped[str] = mapped_column(String(128))
+    stage: Mapped[str] = mapped_column(String(64))
+    unit_key: Mapped[str] = mapped_column(String(255))
+    band: Mapped[int] = mapped_column(SmallInteger)
+    deadline_utc: Mapped[datetime] = mapped_column(Moment)
+    created_at: Mapped[datetime] = mapped_column(Moment)
+    available_at: Mapped[datetime] = mapped_column(Moment)
+    state: Mapped[str] = mapped_column(String(8))
+    worker_id: Mapped[str | None] = mapped_column(String(96))
+    attempt: Mapped[int] = mapped_column(Integer, default=1, server_default="1")
+    cursor: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    held_by: Mapped[str | None] = mapped_column(String(400))
+    history: Mapped[str | None] = mapped_column(Text)
+    body: Mapped[str] = mapped_column(Text)
+
+    __table_args__ = (
+        # The order of work. Partial, so that it stays small however many messages wait or are leased.
+        Index(
+            "ix_messages_ready",
+            "queue",
+            text("band DESC"),
+            "deadline_utc",
+            "created_at",
+            postgresql_where=text("state = 'ready'"),
+            sqlite_where=text("state = 'ready'"),
+        ),
+        Index(
+            "ix_messages_delayed",
+            "available_at",
+            postgresql_where=text("state = 'delayed'"),
+            sqlite_where=text("state = 'delayed'"),
+        ),
+        Index("ix_messages_request", "request_id"),
+    )
+
+
+class Worker(Tenanted, Base):
+    """A process that may hold leases; a beat older than four seconds means it is dead."""
+
+    __tablename__ = "workers"
+
+    id: Mapped[str] = mapped_column(String(96), primary_key=True)
+    host: Mapped[str] = mapped_column(String(255))
+    pid: Mapped[int] = mapped_column(Integer)
+    components: Mapped[str] = mapped_column(Text)
+    is_ready: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
+    started_at: Mapped[datetime] = mapped_column(Moment)
+    beat_at: Mapped[datetime] = mapped_column(Moment)
+
+
+class Event(Tenanted, Base):
+    """Append-only history: one row per handled message and per change of status, answer, task, delivery."""
+
+    __tablename__ = "events"
+
+    id: Mapped[int] = mapped_column(
+        BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True
+    )
+    # PostgreSQL: rows commit out of id order; readers that resume order by this below the snapshot's xmin.
+    transaction_id: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    request_id: Mapped[UUID | None] = mapped_column(Id)
+    kind: Mapped[str] = mapped_column(String(32))
+    stage: Mapped[str | None] = mapped_column(String(64))
+    unit_key: Mapped[str | None] = mapped_column(String(255))
+    message_id: Mapped[UUID | None] = mapped_column(Id)
+    attempt: Mapped[int | None] = mapped_column(Integer)
+    outcome: Mapped[str | None] = mapped_column(String(32))
+    worker_id: Mapped[str | None] = mapped_column(String(96))
+    started_at: Mapped[datetime] = mapped_column(Moment)
+    finished_at: Mapped[datetime] = mapped_column(Moment)
+    data: Mapped[Any | None] = mapped_column(Json)
+
+    __table_args__ = (Index("ix_events_request", "request_id", "id"),)
+
+
+class DeadLetter(Tenanted, Base):
+    """A message that exhausted its retries or could not be read, with everything needed to replay it."""
+
+    __tablename__ = "dead_letters"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
+    message_id: Mapped[UUID | None] = mapped_column(Id, index=True)
+    request_id: Mapped[UUID | None] = mapped_column(Id, index=True)
+    queue: Mapped[str] = mapped_column(String(128))
+    stage: Mapped[str | None] = mapped_column(String(64))
+    unit_key: Mapped[str | None] = mapped_column(String(255))
+    reason: Mapped[str] = mapped_column(Text)
+    attempts: Mapped[int] = mapped_column(Integer)
+    history: Mapped[Any] = mapped_column(Json, default=list)
+    body: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    replayed_as: Mapped[UUID | None] = mapped_column(Id)
+    settled_at: Mapped[datetime | None] = mapped_column(Moment)
+
+
+class Inbox(Tenanted, Base):
+    """Ids of other systems' messages that were taken in."""
+
+    __tablename__ = "inbox"
+
+    message_id: Mapped[UUID] = mapped_column(Id, primary_key=True)
+    queue: Mapped[str] = mapped_column(String(128), primary_key=True)
+    received_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+
+
+class WorkflowVersion(Tenanted, Base):
+    """The content of a workflow as some request started with it."""
+
+    __tablename__ = "workflow_versions"
+
+    name: Mapped[str] = mapped_column(String(64), primary_key=True)
+    version: Mapped[str] = mapped_column(String(64), primary_key=True)
+    definition: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)

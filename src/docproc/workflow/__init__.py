@@ -1,0 +1,1 @@
+"""Workflow files: their definition, loading, versions and routing."""

@@ -1,0 +1,66 @@
+"""The small expression language of `when:`: a message in, yes or no out, and no side effects."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import Any
+
+from simpleeval import DEFAULT_FUNCTIONS, EvalWithCompoundTypes, InvalidExpression
+
+from docproc.errors import PermanentError
+from docproc.message import PipelineMessage
+
+NAMES = ("payload", "unit_key", "priority", "tenant_id", "workflow_name", "attempt")
+FUNCTIONS = {"int": int, "float": float, "str": str, "len": len}
+
+
+class _Fields(dict[str, Any]):
+    """A payload in which an absent field reads as None, so that `payload.x == 1` never crashes."""
+
+    def __missing__(self, key: str) -> None:
+        return None
+
+
+class _Evaluator(EvalWithCompoundTypes):  # type: ignore[misc] # simpleeval is untyped
+    """simpleeval, with `payload.field` allowed to mean `payload["field"]` at any depth."""
+
+    def _eval_attribute(self, node: ast.Attribute) -> Any:
+        owner = self._eval(node.value)
+        if isinstance(owner, dict):
+            return owner.get(node.attr)
+        if owner is None:
+            return None
+        return super()._eval_attribute(node)
+
+
+def check(expression: str) -> None:
+    """Raise ValueError when the expression cannot be read or names something unknown."""
+    try:
+        tree = ast.parse(expression.strip(), mode="eval")
+    except SyntaxError as error:
+        raise ValueError(f"when: {expression!r} is not an expression ({error.msg})") from error
+    known = {*NAMES, *FUNCTIONS, *DEFAULT_FUNCTIONS}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id not in known:
+            raise ValueError(f"when: unknown name {node.id!r}; use one of {', '.join(NAMES)}")
+        if isinstance(node, ast.Lambda | ast.ListComp | ast.GeneratorExp | ast.NamedExpr):
+            raise ValueError("when: write a plain comparison, without loops or functions of your own")
+
+
+@lru_cache(maxsize=512)
+def _parsed(expression: str) -> Any:
+    return _Evaluator.parse(expression)
+
+
+def holds(expression: str, message: PipelineMessage) -> bool:
+    """Whether the condition is true of the message; a condition that fails is a permanent error."""
+    names = {name: getattr(message, name) for name in NAMES} | {"payload": _Fields(message.payload)}
+    evaluator = _Evaluator(names=names, functions=FUNCTIONS)
+    try:
+        return bool(evaluator.eval(expression, previously_parsed=_parsed(expression)))
+    except (InvalidExpression, ArithmeticError, TypeError, ValueError, LookupError) as error:
+        raise PermanentError(
+            f"when: {expression!r} cannot be decided: {error}",
+            remedy="Correct the workflow file, then replay the dead letter",
+        ) from error

@@ -1,0 +1,100 @@
+"""Fixtures: the three combinations of database and transport, each with state of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import aiormq
+import pytest
+
+from docproc.settings import Settings
+from docproc.store import migrate
+from docproc.store.session import Store
+from docproc.transport import DEAD_LETTER_QUEUE, QUEUE_BINDINGS
+from tests import services
+from tests.components import PATHS
+from tests.harness import Harness, opened, settings_for
+
+COMBINATIONS = ("sqlite+sql", "postgresql+sql", "postgresql+rabbitmq")
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    for name in list(os.environ):
+        if name.startswith("DOCPROC_"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def migrated_template() -> Iterator[str]:
+    """A migrated database that tests copy: faster than migrating each."""
+    services.require(services.postgres_problem())
+
+    async def upgrade(url: str) -> None:
+        store = Store(url.replace("postgresql://", "postgresql+asyncpg://"))
+        await migrate.upgrade(store)
+        await store.close()
+
+    with services.postgres_database() as url:
+        asyncio.run(upgrade(url))
+        yield url.rsplit("/", 1)[1]
+
+
+@pytest.fixture(scope="session")
+def vhost() -> Iterator[str]:
+    services.require(services.rabbitmq_problem())
+    with services.rabbitmq_vhost() as url:
+        yield url
+
+
+@pytest.fixture
+def postgres_url(migrated_template: str) -> Iterator[str]:
+    with services.postgres_database(migrated_template) as url:
+        yield url
+
+
+@pytest.fixture
+def rabbitmq_url(vhost: str) -> Iterator[str]:
+    """The session's vhost, without queues."""
+    yield vhost
+    asyncio.run(_delete_queues(vhost))
+
+
+async def _delete_queues(url: str) -> None:
+    connection = await aiormq.connect(url)
+    channel = await connection.channel()
+    for queue in (*QUEUE_BINDINGS, *(f"q.{name}" for name in PATHS), "q.collect", DEAD_LETTER_QUEUE):
+        await channel.queue_delete(queue)
+    await connection.close()
+
+
+@pytest.fixture(params=COMBINATIONS)
+def combination(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def settings(combination: str, tmp_path: Path, request: pytest.FixtureRequest) -> Settings:
+    values: dict[str, Any] = {}
+    if combination.startswith("postgresql"):
+        values["database_url"] = request.getfixturevalue("postgres_url")
+    if combination.endswith("rabbitmq"):
+        values["rabbitmq_url"] = request.getfixturevalue("rabbitmq_url")
+    return settings_for(tmp_path, **values)
+
+
+@pytest.fixture
+async def engine(settings: Settings) -> AsyncIterator[Harness]:
+    async with opened(settings) as harness:
+        yield harness
+
+
+@pytest.fixture
+async def sqlite_engine(tmp_path: Path) -> AsyncIterator[Harness]:
+    async with opened(settings_for(tmp_path)) as harness:
+        yield harness
