@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import aiormq
 import pytest
+import structlog
 
 from docproc.settings import Settings
 from docproc.store import migrate
@@ -21,10 +24,11 @@ from tests.harness import Harness, opened, settings_for
 COMBINATIONS = ("sqlite+sql", "postgresql+sql", "postgresql+rabbitmq")
 
 
+structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+
+
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    import os
-
     for name in list(os.environ):
         if name.startswith("DOCPROC_"):
             monkeypatch.delenv(name)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from functools import cached_property
 
 import structlog
+from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
 
 from docproc.component import BaseComponent, Context
@@ -41,7 +42,8 @@ class App:
 
     @cached_property
     def store(self) -> Store:
-        return Store(self.settings.effective_database_url)
+        with self.reaching_database():  # SQLite's folder may be forbidden ground
+            return Store(self.settings.effective_database_url)
 
     @cached_property
     def topology(self) -> Topology:
@@ -108,35 +110,65 @@ class App:
         pause = 0.2
         while True:
             try:
-                if self.settings.is_embedded:
-                    return await migrate.upgrade(self.store)
-                if await migrate.is_current(self.store):
-                    return
-                problem = "the database is not migrated to this version"
-                remedy = "Run: docproc db upgrade"
-            except (SQLAlchemyError, OSError) as error:
-                problem = f"the database is out of reach: {str(error).splitlines()[0]}"
-                remedy = "Check DOCPROC_DATABASE_URL and the server"
-            if not wait:
-                raise ConfigurationError(problem, remedy=remedy)
-            log.warning("waiting_for_database", problem=problem, remedy=remedy)
+                return await self._check_database()
+            except ConfigurationError as error:
+                if not wait:
+                    raise
+                log.warning("waiting_for_database", problem=str(error))
             await asyncio.sleep(pause)
             pause = min(pause * 2, 5.0)
 
+    async def _check_database(self) -> None:
+        with self.reaching_database():
+            if self.settings.is_embedded:
+                await migrate.upgrade(self.store)
+            elif not await migrate.is_current(self.store):
+                raise ConfigurationError(
+                    "the database is not migrated to this version", remedy="Run: docproc db upgrade"
+                )
+
+    @contextmanager
+    def reaching_database(self) -> Iterator[None]:
+        """Says what drivers and migrations raise in one line, with a remedy."""
+        try:
+            yield
+        except (SQLAlchemyError, OSError) as error:
+            lines = str(getattr(error, "orig", None) or error).splitlines() or [type(error).__name__]
+            at_home = self.settings.is_embedded and not self.settings.database_url
+            raise ConfigurationError(
+                f"the database is out of reach: {lines[0]}",
+                remedy="Check DOCPROC_HOME" if at_home else "Check DOCPROC_DATABASE_URL and the server",
+            ) from error
+        except CommandError as error:
+            raise ConfigurationError(
+                f"the database cannot be migrated: {error}",
+                remedy="If a newer DocProc made it, use that version",
+            ) from error
+
     async def close(self) -> None:
         self.pools.close()
-        await self.store.close()
+        if "store" in self.__dict__:  # else it was never opened
+            await self.store.close()
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[App]:
+    """An App that only looks: its database is there and migrated, a broker is not needed."""
+    app = App(settings)
+    try:
+        await app.prepare_database()
+        yield app
+    finally:
+        await app.close()
 
 
 @asynccontextmanager
 async def open_client(settings: Settings) -> AsyncIterator[App]:
-    """An App that only submits and looks: connected, but no worker."""
-    app = App(settings)
-    await app.prepare_database()
-    await app.transport.open()
-    try:
-        yield app
-    finally:
-        await app.relay.flush()
-        await app.transport.close()
-        await app.close()
+    """An App that submits and looks: connected, but no worker."""
+    async with open_database(settings) as app:
+        try:
+            await app.transport.open()
+            yield app
+        finally:
+            await app.relay.flush()
+            await app.transport.close()

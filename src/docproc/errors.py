@@ -23,6 +23,12 @@ class ConfigurationError(DocProcError):
     """An operator must change a setting or a file before the process can start."""
 
 
+class UsageError(DocProcError):
+    """Whoever typed the command must type it differently."""
+
+    exit_code = 2
+
+
 class WorkflowError(ConfigurationError):
     """A workflow file cannot be used; names the file, the line and the remedy."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 import time
@@ -13,6 +14,8 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from docproc.settings import Settings
 
+# Without local variables: they hold documents, people's data and passwords.
+_TRACEBACKS = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
 _started = time.monotonic()
 
 
@@ -26,7 +29,7 @@ def configure(settings: Settings, component: str = "docproc") -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     if as_json:
-        shared += [_Specified(component), structlog.processors.dict_tracebacks]
+        shared += [_Specified(component), structlog.processors.ExceptionRenderer(_TRACEBACKS)]
         renderer: Processor = structlog.processors.JSONRenderer(serializer=_dumps)
     else:
         renderer = structlog.dev.ConsoleRenderer()
@@ -60,4 +63,7 @@ class _Specified:
 
 
 def _dumps(value: Any, **_options: Any) -> str:
-    return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    try:
+        return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:  # a huge number or half a character: a log line must never stop the work
+        return json.dumps(value, default=str, skipkeys=True)

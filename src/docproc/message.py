@@ -53,13 +53,13 @@ class PipelineMessage(BaseModel):
     current_stage: str = ""
     source_component: str = ""
     unit_key: str = ""
-    generation: int = 1
+    generation: int = Field(default=1, ge=1)
     # urgency
     priority: int = Field(default=5, ge=0, le=9)
     deadline_utc: AwareDatetime | None = None
     created_at: AwareDatetime = Field(default_factory=utc_now)
     # history
-    attempt: int = 1
+    attempt: int = Field(default=1, ge=1)
     replay_of: UUID | None = None
     failure: Failure | None = None
     # carried for the application

@@ -40,7 +40,7 @@ class Registry:
         module_name, _, class_name = self.paths[name].rpartition(".")
         try:
             found = getattr(importlib.import_module(module_name), class_name)
-        except (ImportError, AttributeError, ValueError) as error:
+        except (ImportError, AttributeError, ValueError, TypeError) as error:
             raise ConfigurationError(
                 f"component {name!r} cannot be imported from {self.paths[name]!r}: {error}",
                 remedy="Check the module path, and that the package is installed in this environment",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from docproc.app import App
-from docproc.cli.output import console, errors, print_json, run_async
-from docproc.settings import Settings
+from docproc.app import App, open_database
+from docproc.cli.output import console, errors, load_settings, print_json, run_async
 from docproc.store import migrate, sweep
 
 app = typer.Typer(help="The database's schema.", no_args_is_help=True)
@@ -19,13 +18,14 @@ def upgrade(as_json: bool = AsJson) -> None:
     """Create or update the tables; safe to repeat, and while workers run."""
 
     async def main() -> tuple[str | None, str | None]:
-        application = App(Settings.load())
-        before = await migrate.current(application.store)
-        with errors.status("Updating the database …"):
-            await migrate.upgrade(application.store)
-        after = await migrate.current(application.store)
-        await application.close()
-        return before, after
+        application = App(load_settings())
+        try:
+            with application.reaching_database(), errors.status("Updating the database …"):
+                before = await migrate.current(application.store)
+                await migrate.upgrade(application.store)
+                return before, await migrate.current(application.store)
+        finally:
+            await application.close()
 
     before, after = run_async(main())
     if as_json:
@@ -39,10 +39,12 @@ def current(as_json: bool = AsJson) -> None:
     """Say which version the database has, and which this program wants."""
 
     async def main() -> str | None:
-        application = App(Settings.load())
-        found = await migrate.current(application.store)
-        await application.close()
-        return found
+        application = App(load_settings())
+        try:
+            with application.reaching_database():
+                return await migrate.current(application.store)
+        finally:
+            await application.close()
 
     found, wanted = run_async(main()), migrate.head()
     if as_json:
@@ -53,18 +55,17 @@ def current(as_json: bool = AsJson) -> None:
 
 @app.command("sweep")
 def sweep_rows(
-    days: float = typer.Option(None, help="Keep this many days (default DOCPROC_RETENTION_DAYS)"),
+    days: float = typer.Option(None, min=0, help="Keep this many days (default DOCPROC_RETENTION_DAYS)"),
     as_json: bool = AsJson,
 ) -> None:
     """Remove engine rows (events, counts) of requests that ended long ago; results stay."""
 
     async def main() -> int:
-        settings = Settings.load()
-        application = App(settings)
-        with errors.status("Sweeping …"):
-            swept = await sweep.sweep(application.store, days or settings.retention_days)
-        await application.close()
-        return swept
+        settings = load_settings()
+        kept = settings.retention_days if days is None else days  # 0 keeps nothing
+        async with open_database(settings) as application:
+            with errors.status("Sweeping …"):
+                return await sweep.sweep(application.store, kept)
 
     swept = run_async(main())
     if as_json:

@@ -6,14 +6,15 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import UUID
 
+import orjson
 import typer
-from rich.table import Table
+from rich.markup import escape
+from rich.table import Column, Table
 
-from docproc.app import App, open_client
-from docproc.cli.output import console, print_json, run_async
+from docproc.app import App, open_client, open_database
+from docproc.cli.output import console, load_settings, print_json, run_async
 from docproc.engine import dead_letters
-from docproc.errors import DocProcError, PermanentError
-from docproc.settings import Settings
+from docproc.errors import DocProcError, PermanentError, UsageError
 from docproc.store.tables import DeadLetter
 
 app = typer.Typer(help="Messages that could not be handled.", no_args_is_help=True)
@@ -32,12 +33,12 @@ def list_letters(
         return print_json([_summary(letter) for letter in letters])
     if not letters:
         return console.print("There are no dead letters.")
-    table = Table("id", "when", "stage", "unit", "tries", "reason", box=None, header_style="bold")
+    whole = Column("id", no_wrap=True, min_width=36)  # a cut id cannot be given to `show`
+    table = Table(whole, "when", "stage", "unit", "tries", "reason", box=None, header_style="bold")
     for letter in letters:
         when = letter.created_at.strftime("%Y-%m-%d %H:%M:%S")
-        table.add_row(
-            str(letter.id), when, letter.stage, letter.unit_key, str(letter.attempts), letter.reason
-        )
+        tries = str(letter.attempts)
+        table.add_row(str(letter.id), when, letter.stage, letter.unit_key, tries, escape(letter.reason))
     console.print(table)
     console.print("[dim]docproc deadletters show|replay|discard ID[/]")
 
@@ -52,7 +53,8 @@ def show(letter_id: UUID, as_json: bool = AsJson) -> None:
     if as_json:
         return print_json(detail)
     for name, value in detail.items():
-        console.print(f"[bold]{name}[/]: {value}", highlight=False)
+        text = orjson.dumps(value).decode() if isinstance(value, list) else str(value)
+        console.print(f"[bold]{name}[/]: {escape(text)}", highlight=False, soft_wrap=True)
 
 
 @app.command()
@@ -87,12 +89,8 @@ def discard(
 
 
 async def _letters(everything: bool) -> list[DeadLetter]:
-    application = App(Settings.load())
-    await application.prepare_database()
-    async with application.store.reading() as session:
-        letters = list(await dead_letters.listing(session, everything=everything))
-    await application.close()
-    return letters
+    async with open_database(load_settings()) as application, application.store.reading() as session:
+        return list(await dead_letters.listing(session, everything=everything))
 
 
 def _each(
@@ -109,7 +107,7 @@ def _each(
         if everything:
             chosen = [letter.id for letter in await _letters(False)]
         results: list[dict[str, Any]] = []
-        async with open_client(Settings.load()) as application:
+        async with open_client(load_settings()) as application:
             for letter_id in chosen:
                 try:
                     results.append({"id": letter_id, "ok": True, **await action(application, letter_id)})
@@ -118,14 +116,14 @@ def _each(
         return results
 
     if not letter_ids and not everything:
-        raise typer.BadParameter("name dead letters by id, or say --all")
+        raise UsageError("no dead letter is named", remedy="Give ids of docproc deadletters list, or --all")
     results = run_async(main())
     if as_json:
         print_json(results)
     else:
         for result in results:
-            outcome = f"[green]{done}[/]" if result["ok"] else f"[red]{result['error']}[/]"
-            console.print(f"{result['id']}  {outcome}", highlight=False)
+            outcome = f"[green]{done}[/]" if result["ok"] else f"[red]{escape(result['error'])}[/]"
+            console.print(f"{result['id']}  {outcome}", highlight=False, soft_wrap=True)
         if not results:
             console.print("There are no dead letters.")
     raise typer.Exit(0 if all(result["ok"] for result in results) else 1)

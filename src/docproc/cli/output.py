@@ -1,18 +1,35 @@
-"""What commands print: tables for people, JSON for machines, errors on the side."""
+"""What commands print: tables for people, JSON for machines, errors and logs on the side."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import sys
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 import orjson
 from rich.console import Console
 
-console = Console()
+from docproc import logs
+from docproc.settings import Settings
+
+# Into a pipe or file nothing is folded or cut: one row is one line, ids stay whole.
+PIPE_WIDTH = 1000
+
+console = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
 errors = Console(stderr=True)
 
 Result = TypeVar("Result")
+
+
+def load_settings() -> Settings:
+    """The settings of a command that ends; its log keeps off standard output, which is the answer."""
+    settings = Settings.load(log_level="warning")
+    logs.configure(settings, component="cli")
+    # What aiormq complains about is raised, too, and reaches people as one line of ours.
+    logging.getLogger("aiormq").setLevel(logging.CRITICAL)
+    return settings
 
 
 def print_json(value: Any) -> None:

@@ -9,14 +9,14 @@ from uuid import UUID
 
 import typer
 from rich.live import Live
+from rich.markup import escape
 from rich.table import Table
 from sqlalchemy import func, select
 
-from docproc import logs
-from docproc.app import App, open_client
-from docproc.cli.output import console, errors, print_json, run_async
+from docproc.app import App, open_client, open_database
+from docproc.cli.output import console, errors, load_settings, print_json, run_async
 from docproc.engine.intake import Submission
-from docproc.errors import PermanentError
+from docproc.errors import PermanentError, UsageError
 from docproc.settings import Settings
 from docproc.store.requests import TERMINAL, readable_error
 from docproc.store.tables import Event, Request
@@ -24,6 +24,7 @@ from docproc.store.tables import Event, Request
 app = typer.Typer(help="Requests: work for any workflow.", no_args_is_help=True)
 
 LOOK_SECONDS = 0.1
+EXAMPLE = """Write it as --payload '{"text": "…"}'"""
 
 AsJson = typer.Option(False, "--json", help="Machine-readable output")
 Payload = typer.Option("{}", help="A JSON object for the first stage")
@@ -36,13 +37,17 @@ def submit(workflow: str, payload: str = Payload, priority: int = Priority, as_j
     submission = Submission(workflow, _parsed(payload), priority=priority, channel="cli")
 
     async def main() -> UUID:
-        async with open_client(Settings.load()) as application:
+        async with open_client(load_settings()) as application:
             return await application.intake.submit(submission)
 
     request_id = run_async(main())
     if as_json:
         return print_json({"request_id": request_id, "status": "received"})
-    console.print(f"{request_id}  [dim]received; docproc request status {request_id}[/]", highlight=False)
+    console.print(
+        f"{request_id}  [dim]received; docproc request status {request_id}[/]",
+        highlight=False,
+        soft_wrap=True,
+    )
 
 
 @app.command()
@@ -50,11 +55,8 @@ def status(request_id: UUID, as_json: bool = AsJson) -> None:
     """Show a request's status, and its result or error."""
 
     async def main() -> Request | None:
-        application = App(Settings.load())
-        await application.prepare_database()
-        found = await _find(application, request_id)
-        await application.close()
-        return found
+        async with open_database(load_settings()) as application:
+            return await _find(application, request_id)
 
     request = run_async(main())
     if request is None:
@@ -67,10 +69,8 @@ def status(request_id: UUID, as_json: bool = AsJson) -> None:
 @app.command()
 def run(workflow: str, payload: str = Payload, priority: int = Priority, as_json: bool = AsJson) -> None:
     """Run one request embedded, in this process, and wait for its end; exit 1 when it failed."""
-    settings = Settings.load(log_level="warning")
-    logs.configure(settings, component="run")
     submission = Submission(workflow, _parsed(payload), priority=priority, channel="cli")
-    request = run_async(_run(settings, submission, live=not as_json))
+    request = run_async(_run(load_settings(), submission, live=not as_json))
     _report(request, as_json)
     raise typer.Exit(0 if request.status == "completed" else 1)
 
@@ -79,9 +79,9 @@ def _parsed(text: str) -> dict[str, Any]:
     try:
         payload = json.loads(text)
     except json.JSONDecodeError as error:
-        raise typer.BadParameter(f"the payload is not JSON: {error}") from error
+        raise UsageError(f"the payload is not JSON: {error}", remedy=EXAMPLE) from error
     if not isinstance(payload, dict):
-        raise typer.BadParameter('the payload must be a JSON object, for example {"text": "…"}')
+        raise UsageError("the payload is JSON, but not an object", remedy=EXAMPLE)
     return payload
 
 
@@ -91,7 +91,7 @@ def _report(request: Request, as_json: bool) -> None:
     colour = {"completed": "green", "failed": "red"}.get(request.status, "yellow")
     console.print(f"[bold {colour}]{request.status}[/]  [dim]{request.workflow_name} {request.id}[/]")
     if request.error:
-        console.print(f"[red]{readable_error(request.error)}[/]", highlight=False)
+        console.print(f"[red]{escape(readable_error(request.error))}[/]", highlight=False, soft_wrap=True)
     if request.result_payload is not None:
         console.print_json(data=request.result_payload)
 
@@ -118,16 +118,14 @@ async def _find(application: App, request_id: UUID) -> Request | None:
 
 
 async def _run(settings: Settings, submission: Submission, *, live: bool) -> Request:
-    application = App(settings)
-    await application.prepare_database()
-    worker = application.worker(sorted(application.registry.classes))
-    try:
-        await worker.start()
-        await application.intake.submit(submission)
-        return await _watch(application, submission.request_id, live=live)
-    finally:
-        await worker.shutdown()
-        await application.close()
+    async with open_database(settings) as application:
+        worker = application.worker(sorted(application.registry.classes))
+        try:
+            await worker.start()
+            await application.intake.submit(submission)
+            return await _watch(application, submission.request_id, live=live)
+        finally:
+            await worker.shutdown()
 
 
 async def _watch(application: App, request_id: UUID, *, live: bool) -> Request:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import signal
 import sys
 
+import structlog
 import typer
 
 from docproc import logs
@@ -14,12 +14,18 @@ from docproc.app import App
 from docproc.cli.output import run_async
 from docproc.engine.health import HealthServer
 from docproc.engine.supervisor import Supervisor
+from docproc.engine.worker import unless_stopped
+from docproc.errors import ConfigurationError, DocProcError
 from docproc.settings import Settings
+
+log = structlog.get_logger(__name__)
 
 
 def worker(
     components: list[str] = typer.Argument(None, help="Component names; all of them by default"),
-    processes: int = typer.Option(None, help="Worker processes (default DOCPROC_PROCESSES, the cores)"),
+    processes: int = typer.Option(
+        None, min=1, help="Worker processes (default DOCPROC_PROCESSES, the cores)"
+    ),
     child: bool = typer.Option(False, "--child", hidden=True, help="Started by a supervisor"),
 ) -> None:
     """Run components until Ctrl-C or SIGTERM; dead workers are restarted."""
@@ -45,15 +51,20 @@ async def serve(
         await server.start()
     watch = asyncio.create_task(_stop_with_parent(stopping)) if parent_watch else None
     try:
-        if await _unless_stopped(application.prepare_database(wait=True), stopping):
+        if await unless_stopped(application.prepare_database(wait=True), stopping):
             await live.run(stopping)
+        return 0
+    except DocProcError:
+        raise
+    except Exception:  # the process's end, told like everything else it says: one line of the log
+        log.exception("worker_failed", components=names)
+        return 1
     finally:
         if watch:
             watch.cancel()
         if health:
             await server.close()
         await application.close()
-    return 0
 
 
 async def supervise(settings: Settings, names: list[str], processes: int) -> int:
@@ -63,27 +74,12 @@ async def supervise(settings: Settings, names: list[str], processes: int) -> int
     server = HealthServer(settings.host, settings.health_port, lambda: supervisor.is_ready)
     await server.start()
     try:
-        if await _unless_stopped(application.prepare_database(wait=True), stopping):
+        if await unless_stopped(application.prepare_database(wait=True), stopping):
             await supervisor.run(stopping)
     finally:
         await server.close()
         await application.close()
     return 0
-
-
-async def _unless_stopped(job: object, stopping: asyncio.Event) -> bool:
-    """Wait for a job or the stop signal, whichever comes first; False when stopped."""
-    task = asyncio.ensure_future(job)  # type: ignore[call-overload] # a coroutine
-    stop = asyncio.create_task(stopping.wait())
-    await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
-    stop.cancel()
-    if task.done():
-        task.result()
-        return True
-    task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
-    return False
 
 
 def _stop_on_signals() -> asyncio.Event:
@@ -106,5 +102,11 @@ def run_component(settings: Settings) -> int:
     """`python -m docproc` with DOCPROC_COMPONENT_NAME: one component, as in a container."""
     name = settings.component_name
     logs.configure(settings, component=name)
-    App(settings).registry.load(name)
+    registry = App(settings).registry
+    if name == "unknown":
+        raise ConfigurationError(
+            "DOCPROC_COMPONENT_NAME is not set",
+            remedy=f"Set it to one of: {', '.join(sorted(registry.paths))}",
+        )
+    registry.load(name)
     return run_async(serve(settings, [name]))

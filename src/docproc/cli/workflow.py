@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from rich.markup import escape
 from rich.syntax import Syntax
 from rich.table import Table
 
@@ -51,7 +52,8 @@ def check(
         for result in results:
             mark = "[green]✓[/]" if result["ok"] else "[red]✗[/]"
             detail = result.get("version") or result.get("error")
-            console.print(f"{mark} {result['workflow']}  [dim]{detail}[/]", highlight=False, soft_wrap=True)
+            line = f"{mark} {escape(str(result['workflow']))}  [dim]{escape(str(detail))}[/]"
+            console.print(line, highlight=False, soft_wrap=True)
         if not results:
             console.print(f"There are no workflows in {loader.directory}")
     raise typer.Exit(0 if all(result["ok"] for result in results) else 1)
@@ -82,7 +84,7 @@ def list_workflows(as_json: bool = AsJson) -> None:
     table = Table("name", "version", "stages", "deadline", "description", box=None, header_style="bold")
     for row in found:
         deadline = f"{row['deadline_seconds']:g} s" if row.get("deadline_seconds") else "–"
-        about = f"[red]{row['error']}[/]" if row.get("error") else str(row.get("description", ""))
+        about = f"[red]{escape(row['error'])}[/]" if row.get("error") else escape(row.get("description", ""))
         table.add_row(row["name"], row["version"] or "✗", str(row.get("stages", "–")), deadline, about)
     console.print(table if found else f"There are no workflows in {loader.directory}")
 
@@ -93,10 +95,14 @@ def show(name: str, as_json: bool = AsJson) -> None:
     loader = _loader()
     plan = _plan(loader, name)
     if as_json:
-        return print_json({"version": plan.version, **plan.workflow.model_dump(mode="json")})
+        # `version` is the content's address, as in `list`; the file's own number would hide it.
+        return print_json({**plan.workflow.model_dump(mode="json"), "version": plan.version})
     path = Path(name) if name.endswith((".yaml", ".yml")) else loader.path(name)
-    console.print(f"[dim]{path} · version {plan.version}[/]")
-    console.print(Syntax(path.read_text(encoding="utf-8"), "yaml", background_color="default"))
+    text = path.read_text(encoding="utf-8")
+    if not console.is_terminal:  # the file as it is, fit for another command
+        return print(text, end="")
+    console.print(f"[dim]{escape(str(path))} · version {plan.version}[/]")
+    console.print(Syntax(text, "yaml", background_color="default"))
 
 
 @app.command()

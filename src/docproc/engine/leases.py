@@ -20,11 +20,13 @@ ORPHAN_CHECK_SECONDS = 30.0
 class Heartbeat:
     """Beats from a thread with an event loop and a connection of its own: busy work cannot silence it."""
 
-    def __init__(self, database_url: str, worker_id: str, components: Sequence[str]) -> None:
+    def __init__(
+        self, database_url: str, worker_id: str, components: Sequence[str], is_ready: Callable[[], bool]
+    ) -> None:
         self.database_url = database_url
         self.worker_id = worker_id
         self.components = ",".join(components)
-        self.is_ready = False
+        self.is_ready = is_ready
         self._stopped = threading.Event()
         self._beaten = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
@@ -36,7 +38,9 @@ class Heartbeat:
 
     async def stop(self) -> None:
         self._stopped.set()
-        await asyncio.to_thread(self._thread.join)
+        self._beaten.set()  # a start that still waits for the first beat
+        if self._thread.is_alive():
+            await asyncio.to_thread(self._thread.join)
 
     def _run(self) -> None:
         asyncio.run(self._beat())
@@ -52,7 +56,7 @@ class Heartbeat:
                             store,
                             self.worker_id,
                             components=self.components,
-                            is_ready=self.is_ready,
+                            is_ready=self.is_ready(),
                         )
                     self._beaten.set()
                 except (SQLAlchemyError, OSError) as error:

@@ -72,9 +72,10 @@ class Outbox:
         return await self._send(session, sending)
 
     async def enter(self, session: AsyncSession, router: Router, message: PipelineMessage) -> list[Copy]:
-        """Send a new request into the first stage of its flow."""
+        """Send a new request into its flow; it stays `received` until somebody works on it."""
         sending = Sending()
         await self._meet(session, [(router, route) for route in router.enter(message)], sending)
+        sending.routed = [replace(routed, status=None) for routed in sending.routed]
         return await self._send(session, sending)
 
     async def send(self, session: AsyncSession, routed: Sequence[Routed]) -> list[Copy]:
@@ -125,7 +126,7 @@ class Outbox:
         """NEXT after the last stage publishes nothing: it ends the request; the payload is its result."""
         for target, emitted in emissions:
             if target == NEXT:
-                await requests.finish(session, message.request_id, emitted.payload)
+                await requests.finish(session, message.request_id, emitted.payload, emitted.generation)
 
     # --- fan-out ------------------------------------------------------------------------------------
 
@@ -185,6 +186,8 @@ class Outbox:
             if not message.current_stage or not message.unit_key:
                 continue
             plan = (await self.versions.router(message)).plan
+            if not plan.has_windows:
+                continue
             step = plan.step(message.current_stage)
             left = step.is_join or any(target == BACKOFFICE for target, _ in emissions)
             join = step if step.is_join else plan.steps.get(step.collected_by or "")

@@ -55,6 +55,8 @@ def _rule_for(error: Exception, policy: Retry) -> ErrorRetry | None:
 
 
 def _exponential(attempt: int, policy: Retry, chance: Callable[[], float]) -> float:
-    # The exponent is bounded: a long-lived message must not overflow a float.
-    plain = min(policy.delay_seconds * policy.factor ** min(attempt - 1, 64), policy.max_delay_seconds)
+    try:
+        plain = min(policy.delay_seconds * policy.factor ** (attempt - 1), policy.max_delay_seconds)
+    except OverflowError:  # a long-lived message, or a steep factor: past any maximum
+        plain = policy.max_delay_seconds if policy.delay_seconds else 0.0
     return plain * (1 + policy.jitter * (2 * chance() - 1))

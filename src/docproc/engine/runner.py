@@ -56,25 +56,28 @@ class Runner:
 
     async def run(self) -> None:
         """Until the transport is told to stop; then what is in flight finishes."""
-        queue = self.component.input_queue
+        groups = self.transport.consume(
+            self.component.input_queue, batch=self.component.batch, slots=self.slots
+        )
         free = asyncio.Semaphore(self.slots)
         async with asyncio.TaskGroup() as tasks:
-            async for deliveries in self.transport.consume(
-                queue, batch=self.component.batch, slots=self.slots
-            ):
+            while True:
+                # A slot first, then a group: what arrives while all slots are busy makes the next one larger.
                 await free.acquire()
+                deliveries = await anext(groups, None)
+                if deliveries is None:
+                    return
                 task = tasks.create_task(self._work_off(deliveries))
                 task.add_done_callback(lambda _: free.release())
 
     async def _work_off(self, deliveries: Sequence[Delivery]) -> None:
         works = await self._prepare(deliveries)
-        fresh = [work for work in works if work.message.attempt == 1]
-        if self.may_group and len(fresh) > 1:
-            await self.handle(fresh)
-        else:
-            fresh = []
+        # A message that failed before runs alone: it must not take a group down with it again.
+        group = [work for work in works if work.message.attempt == 1] if self.may_group else []
+        if len(group) > 1:
+            await self.handle(group)
         for work in works:
-            if work not in fresh:  # a message that failed before runs alone
+            if work.outcome is None:
                 await self.handle([work])
         await self.transport.settle(deliveries)
 

@@ -33,17 +33,20 @@ class Supervisor:
         self.shutdown_seconds = shutdown_seconds
         self._live: dict[str, asyncio.subprocess.Process] = {}
         self._ready: set[str] = set()
+        self._stopping = False
 
     @property
     def is_ready(self) -> bool:
-        """All worker processes are warm and consuming."""
-        return len(self._ready & self._live.keys()) == self.processes
+        """All worker processes are warm and consuming, and none is about to be stopped."""
+        return not self._stopping and len(self._ready & self._live.keys()) == self.processes
 
     async def run(self, stopping: asyncio.Event) -> None:
         async with asyncio.TaskGroup() as group:
             watching = group.create_task(self._watch_readiness())
             keepers = [group.create_task(self._keep(stopping)) for _ in range(self.processes)]
             await stopping.wait()
+            self._stopping = True
+            log.info("supervisor_stopping", workers=len(self._live))
             await asyncio.gather(*keepers)
             watching.cancel()
 

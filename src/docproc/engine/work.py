@@ -23,7 +23,7 @@ class Outcome(StrEnum):
     DEAD = "dead_letter"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Work:
     message: PipelineMessage
     delivery: Delivery

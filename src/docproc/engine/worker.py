@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
@@ -14,6 +14,7 @@ from docproc.engine.leases import Heartbeat, Takeover
 from docproc.engine.outbox import Outbox
 from docproc.engine.relay import Relay
 from docproc.engine.runner import Runner
+from docproc.errors import TransportError
 from docproc.settings import Settings
 from docproc.store import sweep, workers
 from docproc.transport import Transport
@@ -44,8 +45,10 @@ class Worker:
             settings.effective_database_url,
             outbox.worker_id,
             [component.component_name for component in components],
+            lambda: self.is_ready,
         )
         self._consuming = False
+        self._warm: list[BaseComponent] = []
         self._background: list[asyncio.Task[None]] = []
         self._runners: list[asyncio.Task[None]] = []
 
@@ -56,17 +59,19 @@ class Worker:
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Until `stopping` is set; raises when a part of it fails beyond repair."""
-        await self.start()
         try:
-            await self._until_stopped(stopping)
+            if await unless_stopped(self.start(wait=True), stopping):
+                await self._until_stopped(stopping)
         finally:
             await self.shutdown()
 
-    async def start(self) -> None:
+    async def start(self, *, wait: bool = False) -> None:
+        """`wait` outlasts a broker that is late; without it TransportError says so at once."""
         await self.heartbeat.start()
-        await self.transport.open()
+        await self._connect(wait)
         for component in self.components:
             await component.setup()
+            self._warm.append(component)
             log.info("component_ready", component=component.component_name, queue=component.input_queue)
         takeover = Takeover(self.store, self._after_takeover)
         for job in (
@@ -82,12 +87,26 @@ class Worker:
             )
             self._runners.append(asyncio.create_task(runner.run(), name=component.component_name))
         self._consuming = True
-        self.heartbeat.is_ready = True
+
+    async def _connect(self, wait: bool) -> None:
+        pause = 0.2
+        while True:
+            try:
+                return await self.transport.open()
+            except TransportError as error:
+                if not wait:
+                    raise
+                log.warning("waiting_for_broker", problem=str(error))
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, 5.0)
 
     async def shutdown(self) -> None:
-        """Not ready first; then no new work, what is in flight finishes, and everything is given back."""
+        """Not ready first; then no new work, what is in flight finishes, and everything is given back.
+
+        Also after a start that was broken off: what was not begun is not ended.
+        """
         self._consuming = False
-        self.heartbeat.is_ready = False
+        log.info("worker_stopping")
         self.transport.stop()
         if self._runners:
             _, unfinished = await asyncio.wait(self._runners, timeout=self.settings.shutdown_seconds)
@@ -96,8 +115,11 @@ class Worker:
         for task in (*self._runners, *self._background):
             task.cancel()
         await asyncio.gather(*self._runners, *self._background, return_exceptions=True)
-        for component in self.components:
-            await component.teardown()
+        for component in reversed(self._warm):
+            try:
+                await component.teardown()
+            except Exception:  # the leases must be given back all the same
+                log.exception("teardown_failed", component=component.component_name)
         await self.heartbeat.stop()
         with contextlib.suppress(SQLAlchemyError, OSError):  # else the leases end by their age
             await self.relay.flush()
@@ -127,3 +149,19 @@ class Worker:
                 swept = await sweep.sweep(self.store, self.settings.retention_days)
                 if swept:
                     log.info("engine_rows_swept", requests=swept)
+
+
+async def unless_stopped(job: Awaitable[None], stopping: asyncio.Event) -> bool:
+    """Wait for a job or the stop signal, whichever comes first; False when stopped."""
+    task = asyncio.ensure_future(job)
+    stop = asyncio.create_task(stopping.wait())
+    try:
+        await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            task.result()
+            return True
+        return False
+    finally:
+        for one in (task, stop):
+            one.cancel()
+        await asyncio.gather(task, stop, return_exceptions=True)

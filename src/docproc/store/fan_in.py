@@ -81,7 +81,9 @@ async def arrive(session: AsyncSession, arrivals: Sequence[Arrival]) -> list[Joi
             gained[state.id] += 1
             last[state.id] = index
     counted = [(i, await _count(session, i, gained[i])) for i in sorted(gained, key=str)]
-    return [_join(row, last[state_id]) for state_id, row in counted if row is not None]
+    fired = [_join(row, last[state_id]) for state_id, row in counted if row is not None]
+    # A join's generations fire in their order: the newest result is written last.
+    return sorted(fired, key=lambda join: join.generation)
 
 
 @dataclass(slots=True)
@@ -89,6 +91,7 @@ class _State:
     id: UUID
     generation: int
     is_complete: bool
+    is_sealed: bool
 
 
 async def _lock(session: AsyncSession, joins: Iterable[Arrival]) -> dict[JoinKey, dict[int, _State]]:
@@ -104,14 +107,21 @@ async def _lock(session: AsyncSession, joins: Iterable[Arrival]) -> dict[JoinKey
 
 
 async def _generations(session: AsyncSession, key: JoinKey) -> dict[int, _State]:
-    query = (
-        select(STATE.c.id, STATE.c.generation, STATE.c.is_complete)
-        .where(STATE.c.request_id == key[0], STATE.c.stage == key[1], STATE.c.group_key == key[2])
-        .order_by(STATE.c.generation)
-        .with_for_update()  # SQLite ignores it: its writer is already alone
+    """Lock a join and read its generations.
+
+    Two statements: one that waited for a lock does not see rows that were inserted while it waited.
+    """
+    mine = (STATE.c.request_id == key[0], STATE.c.stage == key[1], STATE.c.group_key == key[2])
+    # Its first row stands for the join; SQLite ignores the lock, its writer is already alone.
+    await session.execute(
+        select(STATE.c.id).where(*mine).order_by(STATE.c.generation).limit(1).with_for_update()
     )
-    result = await session.execute(query)
-    return {row.generation: _State(row.id, row.generation, row.is_complete) for row in result}
+    query = select(STATE.c.id, STATE.c.generation, STATE.c.is_complete, STATE.c.expected_count).where(*mine)
+    result = await session.execute(query.order_by(STATE.c.generation))
+    return {
+        row.generation: _State(row.id, row.generation, row.is_complete, row.expected_count is not None)
+        for row in result
+    }
 
 
 async def _create(session: AsyncSession, arrival: Arrival, generation: int, expected: int | None) -> None:
@@ -213,21 +223,15 @@ async def _count(session: AsyncSession, state_id: UUID, gained: int) -> Row[Any]
 
 async def open_generation(session: AsyncSession, like: Arrival) -> int:
     """The generation a fan-out counts into: the join's unsealed one, else a new one."""
-    query = (
-        select(STATE.c.generation, STATE.c.expected_count)
-        .where(
-            STATE.c.request_id == like.request_id,
-            STATE.c.stage == like.stage,
-            STATE.c.group_key == like.group_key,
-        )
-        .order_by(STATE.c.generation.desc())
-        .limit(1)
-        .with_for_update()
-    )
-    latest = (await session.execute(query)).first()
-    if latest is not None and latest.expected_count is None:
-        return int(latest.generation)
-    generation = max(latest.generation + 1 if latest else 1, like.generation)
+    generations = await _generations(session, like.key)
+    if not generations:
+        # Perhaps another worker is at it right now: the unique constraint decides, then all look again.
+        await _create(session, like, like.generation, None)
+        generations = await _generations(session, like.key)
+    latest = generations[max(generations)]
+    if not latest.is_sealed:
+        return latest.generation
+    generation = max(latest.generation + 1, like.generation)
     await _create(session, like, generation, None)
     return generation
 

@@ -55,14 +55,17 @@ async def advance(session: AsyncSession, request_ids: Sequence[UUID], status: st
     return [r.id for r in found]
 
 
-async def finish(session: AsyncSession, request_id: UUID, result: Any = None) -> str | None:
+async def finish(
+    session: AsyncSession, request_id: UUID, result: Any = None, generation: int = 1
+) -> str | None:
     """The flow has come to its end: `completed`, or `failed` naming the units that have no result.
 
     A request that ended before keeps its status and gets the newer result. Returns the status set now.
     """
     request = await _locked(session, request_id)
-    if request is None:
+    if request is None or generation < request.result_generation:
         return None
+    request.result_generation = generation
     now = utc_now()
     failed = await fan_in.failures(session, request_id)
     if result is not None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Literal
 from uuid import UUID
 
@@ -58,15 +59,21 @@ def _columns(table: Table, given: tuple[str, ...]) -> tuple[str, ...]:
     return (*given, *defaults)
 
 
-def _value(table: Table, column: str, row: Mapping[str, Any]) -> Any:
-    if column in row:
-        value = row[column]
-        if value is not None and isinstance(table.c[column].type, JSON):
-            return json.dumps(value, default=str)
-        return value
-    default = table.c[column].default
-    value = default.arg(None) if default.is_callable else default.arg  # type: ignore[union-attr] # scalar or callable by construction
-    return json.dumps(value) if isinstance(table.c[column].type, JSON) else value
+@lru_cache(maxsize=1024)
+def _reader(table: Table, column: str, given: bool) -> Callable[[Mapping[str, Any]], Any]:
+    """How a column's value is had from a row; decided once, because there are many rows."""
+    is_json = isinstance(table.c[column].type, JSON)
+    if given and is_json:
+        return lambda row: None if row[column] is None else json.dumps(row[column], default=str)
+    if given:
+        return itemgetter(column)
+    default: Any = table.c[column].default
+
+    def made(_row: Mapping[str, Any]) -> Any:
+        value = default.arg(None) if default.is_callable else default.arg
+        return json.dumps(value) if is_json else value
+
+    return made
 
 
 @lru_cache(maxsize=256)
@@ -88,16 +95,18 @@ def _postgres_statement(table: Table, columns: tuple[str, ...]) -> str:
 def _postgres_insert(
     table: Table, columns: tuple[str, ...], rows: Sequence[Mapping[str, Any]]
 ) -> tuple[str, tuple[Any, ...]]:
-    values = tuple([_value(table, column, row) for row in rows] for column in columns)
+    readers = [_reader(table, column, column in rows[0]) for column in columns]
+    values = tuple(list(map(reader, rows)) for reader in readers)
     return _postgres_statement(table, columns), values
 
 
 def _sqlite_insert(
     table: Table, columns: tuple[str, ...], rows: Sequence[Mapping[str, Any]]
 ) -> tuple[str, tuple[Any, ...]]:
+    readers = [_reader(table, column, column in rows[0]) for column in columns]
     names = ", ".join(f'"{name}"' for name in columns)
     row_marks = f"({', '.join('?' * len(columns))})"
-    values = tuple(_for_sqlite(_value(table, column, row)) for row in rows for column in columns)
+    values = tuple(_for_sqlite(reader(row)) for row in rows for reader in readers)
     return f"INSERT INTO {table.name} ({names}) VALUES {', '.join([row_marks] * len(rows))}", values
 
 

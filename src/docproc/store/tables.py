@@ -65,6 +65,8 @@ class Request(Tenanted, Base):
     page_count: Mapped[int | None] = mapped_column(Integer)
     document_count: Mapped[int | None] = mapped_column(Integer)
     result_payload: Mapped[Any | None] = mapped_column(Json)
+    # The generation of units the result was made of: an older one never replaces a newer one.
+    result_generation: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
     error: Mapped[Any | None] = mapped_column(Json)
     metadata_: Mapped[Any] = mapped_column("metadata", Json, default=dict)
     created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)

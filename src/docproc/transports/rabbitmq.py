@@ -11,8 +11,7 @@ from uuid import UUID
 import aiormq
 import structlog
 from aiormq.abc import AbstractChannel, AbstractConnection, DeliveredMessage
-from aiormq.exceptions import AMQPError, ChannelClosed, DeliveryError, PublishError
-from pamqp.commands import Basic
+from aiormq.exceptions import AMQPError, ChannelClosed, ChannelPreconditionFailed, PublishError
 
 from docproc.errors import TransportError, UnroutableError
 from docproc.transport import (
@@ -25,15 +24,13 @@ from docproc.transport import (
     Topology,
     Transport,
 )
+from docproc.transports import amqp_batch
 
 log = structlog.get_logger(__name__)
 
 HEARTBEAT_SECONDS = 5
 MAX_PRIORITY = 9
-# Marks copies of our rows; anything else on a queue was written by another system.
-OWN_TYPE = "docproc.message"
 PUBLISH_TIMEOUT_SECONDS = 30
-PRECONDITION_FAILED = 406
 
 # What a lost connection looks like; aiormq raises RuntimeError on channels that are closing.
 _LOST = (AMQPError, ConnectionError, OSError, TimeoutError, RuntimeError)
@@ -58,6 +55,8 @@ class RabbitMqTransport(Transport):
         self._lost = asyncio.Event()
         self._stopped = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
+        # Deliveries of each channel that are not acknowledged yet.
+        self._open_tags: dict[AbstractChannel, set[int]] = {}
 
     @property
     def is_connected(self) -> bool:
@@ -142,9 +141,8 @@ class RabbitMqTransport(Transport):
         try:
             await channel.queue_declare(queue, durable=True, arguments=self.arguments())
             return channel
-        except ChannelClosed as error:
-            if _code(error) != PRECONDITION_FAILED:
-                raise
+        except ChannelPreconditionFailed:
+            pass  # handled below, on another channel: the broker closed this one
         if await self._delete_idle(connection, queue):
             fresh = await connection.channel(publisher_confirms=False)
             await fresh.queue_declare(queue, durable=True, arguments=self.arguments())
@@ -181,17 +179,24 @@ class RabbitMqTransport(Transport):
         channel = self._publisher
         if channel is None or channel.is_closed or not self.is_connected:
             raise TransportError("not connected to RabbitMQ", remedy="It is published after reconnecting")
-        results = await asyncio.gather(*(_publish(channel, copy) for copy in copies), return_exceptions=True)
-        failed = [result for result in results if isinstance(result, BaseException)]
-        for error in failed:
-            if isinstance(error, PublishError):
-                self._lost.set()  # a queue is gone: reconnecting declares it again
-                copy = next(c for c, result in zip(copies, results, strict=True) if result is error)
-                raise UnroutableError(copy.routing_key, copy.exchange) from error
-        for error in failed:
-            if isinstance(error, asyncio.CancelledError):
-                raise error
-            raise TransportError(f"{len(failed)} copies were not confirmed: {error}") from error
+        try:
+            confirmations = await amqp_batch.publish(channel, copies)
+            async with asyncio.timeout(PUBLISH_TIMEOUT_SECONDS):
+                await asyncio.wait(confirmations)
+        except _LOST as error:
+            raise TransportError(f"RabbitMQ did not confirm in time: {error}") from error
+        for copy, confirmation in zip(copies, confirmations, strict=True):
+            self._check(copy, confirmation)
+
+    def _check(self, copy: Copy, confirmation: asyncio.Future[Any]) -> None:
+        if confirmation.cancelled():
+            raise TransportError("the connection was closed before the broker confirmed")
+        error = confirmation.exception()
+        if isinstance(error, PublishError):
+            self._lost.set()  # a queue is gone: reconnecting declares it again
+            raise UnroutableError(copy.routing_key, copy.exchange) from error
+        if error is not None:
+            raise TransportError(f"RabbitMQ did not accept a copy: {error}") from error
 
     # --- consuming ------------------------------------------------------------------------------------
 
@@ -217,7 +222,10 @@ class RabbitMqTransport(Transport):
         channel.closing.add_done_callback(lambda _: arrived.put_nowait(None))
         await channel.basic_qos(prefetch_count=batch * slots)
 
+        open_tags = self._open_tags.setdefault(channel, set())
+
         async def receive(message: DeliveredMessage) -> None:
+            open_tags.add(message.delivery_tag or 0)
             arrived.put_nowait(message)
 
         started = await channel.basic_consume(queue, receive)
@@ -235,6 +243,8 @@ class RabbitMqTransport(Transport):
                 raise ConnectionError(f"the channel of {queue} was closed")
         finally:
             ending.cancel()
+            if not self._stopped.is_set():
+                self._open_tags.pop(channel, None)
 
     async def _end_on_stop(
         self, channel: AbstractChannel, consumer_tag: str | None, arrived: asyncio.Queue[Any]
@@ -251,15 +261,24 @@ class RabbitMqTransport(Transport):
 
     async def settle(self, deliveries: Sequence[Delivery]) -> None:
         """Acknowledge; on a lost channel the broker delivers again and finds the rows gone."""
-        by_channel: dict[AbstractChannel, list[int]] = {}
+        by_channel: dict[AbstractChannel, set[int]] = {}
         for delivery in deliveries:
             message: DeliveredMessage = delivery.handle  # type: ignore[assignment] # set by _delivery
-            by_channel.setdefault(message.channel, []).append(message.delivery_tag or 0)
+            by_channel.setdefault(message.channel, set()).add(message.delivery_tag or 0)
         for channel, tags in by_channel.items():
             with contextlib.suppress(*_LOST):
-                for tag in tags[:-1]:
-                    await channel.basic_ack(tag, wait=False)
-                await channel.basic_ack(tags[-1])
+                await self._acknowledge(channel, tags)
+
+    async def _acknowledge(self, channel: AbstractChannel, tags: set[int]) -> None:
+        """One frame for the whole group, unless an older delivery of the channel is still in work."""
+        open_tags = self._open_tags.get(channel, set())
+        last = max(tags)
+        if all(tag in tags for tag in open_tags if tag <= last):
+            await channel.basic_ack(last, multiple=True)
+        else:
+            for tag in tags:
+                await channel.basic_ack(tag, wait=False)
+        open_tags -= tags
 
     async def _until(self, event: asyncio.Event) -> bool:
         """Wait for an event; False when the transport is stopped first."""
@@ -272,29 +291,9 @@ class RabbitMqTransport(Transport):
         return not self._stopped.is_set()
 
 
-async def _publish(channel: AbstractChannel, copy: Copy) -> None:
-    confirmed = await channel.basic_publish(  # type: ignore[call-arg] # `wait` is missing in the abstract class
-        copy.body,
-        exchange=copy.exchange,
-        routing_key=copy.routing_key,
-        properties=Basic.Properties(
-            content_type="application/json",
-            delivery_mode=2,
-            priority=copy.band,
-            message_id=str(copy.message_id),
-            message_type=OWN_TYPE,
-        ),
-        mandatory=True,
-        timeout=PUBLISH_TIMEOUT_SECONDS,
-        wait=False,
-    )
-    if isinstance(confirmed, Basic.Nack):
-        raise DeliveryError(None, confirmed)
-
-
 def _delivery(queue: str, message: DeliveredMessage) -> Delivery:
     properties = message.header.properties
-    own = properties.message_type == OWN_TYPE
+    own = properties.message_type == amqp_batch.OWN_TYPE
     return Delivery(
         queue=queue,
         body=message.body,
@@ -302,7 +301,3 @@ def _delivery(queue: str, message: DeliveredMessage) -> Delivery:
         is_own=own,
         handle=message,
     )
-
-
-def _code(error: ChannelClosed) -> int | None:
-    return error.args[0] if error.args and isinstance(error.args[0], int) else getattr(error, "code", None)

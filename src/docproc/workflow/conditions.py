@@ -6,13 +6,15 @@ import ast
 from functools import lru_cache
 from typing import Any
 
-from simpleeval import DEFAULT_FUNCTIONS, EvalWithCompoundTypes, InvalidExpression
+from simpleeval import EvalWithCompoundTypes, InvalidExpression
 
 from docproc.errors import PermanentError
 from docproc.message import PipelineMessage
 
 NAMES = ("payload", "unit_key", "priority", "tenant_id", "workflow_name", "attempt")
 FUNCTIONS = {"int": int, "float": float, "str": str, "len": len}
+
+_PROGRAMS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.NamedExpr)
 
 
 class _Fields(dict[str, Any]):
@@ -40,11 +42,11 @@ def check(expression: str) -> None:
         tree = ast.parse(expression.strip(), mode="eval")
     except SyntaxError as error:
         raise ValueError(f"when: {expression!r} is not an expression ({error.msg})") from error
-    known = {*NAMES, *FUNCTIONS, *DEFAULT_FUNCTIONS}
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id not in known:
+        if isinstance(node, ast.Name) and node.id not in (FUNCTIONS if id(node) in called else NAMES):
             raise ValueError(f"when: unknown name {node.id!r}; use one of {', '.join(NAMES)}")
-        if isinstance(node, ast.Lambda | ast.ListComp | ast.GeneratorExp | ast.NamedExpr):
+        if isinstance(node, _PROGRAMS):
             raise ValueError("when: write a plain comparison, without loops or functions of your own")
 
 

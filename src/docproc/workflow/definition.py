@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic_core import from_json, to_json
 
 from docproc.workflow import conditions
 
@@ -16,7 +16,8 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 
 class _Strict(BaseModel):
     # Unknown keys are refused: a misspelt `tiemout_seconds` must not be silently ignored.
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # So is infinity: versions are kept as JSON, which has no such number.
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class OnFailure(StrEnum):
@@ -94,6 +95,12 @@ class Stage(_Strict):
             conditions.check(value)
         return value
 
+    @field_validator("options")
+    @classmethod
+    def _as_read_back(cls, value: dict[str, Any]) -> dict[str, Any]:
+        """As any process will read it from the stored version: a YAML date is text for all of them."""
+        return dict(from_json(to_json(value)))
+
 
 class SchemaField(_Strict):
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -103,6 +110,14 @@ class SchemaField(_Strict):
 
 class ExtractionSchema(_Strict):
     fields: tuple[SchemaField, ...]
+
+    @field_validator("fields")
+    @classmethod
+    def _once_each(cls, value: tuple[SchemaField, ...]) -> tuple[SchemaField, ...]:
+        names = [field.name for field in value]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"these fields are listed twice: {', '.join(twice)}")
+        return value
 
 
 class Workflow(_Strict):
@@ -121,5 +136,5 @@ class Workflow(_Strict):
     @property
     def content_version(self) -> str:
         """The content's address: the same flow has the same version on every machine."""
-        canonical = re.sub(rb"\s+", b" ", self.model_dump_json(exclude_none=True).encode())
+        canonical = self.model_dump_json(exclude_none=True).encode()
         return hashlib.sha256(canonical).hexdigest()[:16]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from html import escape as as_html
+
+from rich.markup import escape as as_text
 from rich.tree import Tree
 
 from docproc.workflow.plan import Plan, Step
@@ -16,9 +20,8 @@ def mermaid(plan: Plan) -> str:
     for step in plan.steps.values():
         lines.extend(_edges(plan, step))
         if step.stage.backoffice_queue:
-            lines.append(
-                f'    {_node(step.name)} -. "not sure" .-> people(["{step.stage.backoffice_queue}"])'
-            )
+            queue = step.stage.backoffice_queue
+            lines.append(f'    {_node(step.name)} -. "not sure" .-> {_node(queue, "people")}(["{queue}"])')
     return "\n".join(lines) + "\n"
 
 
@@ -35,15 +38,17 @@ def _unit_given(plan: Plan, step: Step) -> str:
     return plan.steps[step.following[0]].unit
 
 
-def _node(name: str) -> str:
-    return "s_" + "".join(char if char.isalnum() else "_" for char in name)
+def _node(name: str, kind: str = "s") -> str:
+    """An identifier that Mermaid accepts, another one for each name: `a-b` is not `a_b`."""
+    spelled = {"_": "__"}
+    return f"{kind}_" + "".join(c if c.isalnum() else spelled.get(c, f"_{ord(c):x}") for c in name)
 
 
 def _caption(step: Step) -> str:
     stage = step.stage
     parts = [stage.component]
     if stage.when:
-        parts.append("when " + stage.when.replace('"', "'"))
+        parts.append("when " + as_html(stage.when.replace('"', "'"), quote=False))
     if stage.timeout_seconds:
         parts.append(f"{stage.timeout_seconds:g} s")
     return " · ".join(parts)
@@ -55,30 +60,31 @@ def tree(plan: Plan) -> Tree:
     sla = f" · answers within {workflow.sla.deadline_seconds:g} s" if workflow.sla else ""
     root = Tree(f"[bold]{workflow.name}[/] [dim]{plan.version}{sla}[/]")
     drawn: set[str] = set()
-    for name in plan.first:
-        _grow(root, plan, name, drawn, seen_before=set())
+    _grow(root, plan, plan.first, drawn)
     return root
 
 
-def _grow(parent: Tree, plan: Plan, name: str, drawn: set[str], seen_before: set[str]) -> None:
-    step = plan.steps[name]
-    seen_before.add(name)
-    # A linear run stays on one level: only real branches indent.
-    parent.add(_label(step))
-    drawn.add(name)
-    ready = [n for n in step.following if all(before in drawn for before in plan.steps[n].previous)]
-    if len(step.following) > 1:
-        for following in step.following:
-            if len(plan.steps[following].previous) == 1:
-                branch = parent.add("[dim]branch[/]")
-                _grow(branch, plan, following, drawn, seen_before)
-        for following in plan.steps:
-            if following not in drawn and all(b in drawn for b in plan.steps[following].previous):
-                _grow(parent, plan, following, drawn, seen_before)
-    else:
-        for following in ready:
-            if not plan.steps[following].joins_branches:
-                _grow(parent, plan, following, drawn, seen_before)
+def _grow(parent: Tree, plan: Plan, names: Sequence[str], drawn: set[str]) -> None:
+    """Draw what follows one stage: a linear run stays on one level, only real branches indent."""
+    for name in names:
+        step = plan.steps[name]
+        if step.joins_branches:
+            continue  # drawn below, by whoever drew its last branch
+        place = parent.add("[dim]branch[/]") if len(names) > 1 else parent
+        place.add(_label(step))
+        drawn.add(name)
+        _grow(place, plan, step.following, drawn)
+    if len(names) > 1:
+        while (meeting := _meeting(plan, drawn)) is not None:
+            parent.add(_label(meeting))
+            drawn.add(meeting.name)
+            _grow(parent, plan, meeting.following, drawn)
+
+
+def _meeting(plan: Plan, drawn: set[str]) -> Step | None:
+    """A stage, not drawn yet, whose branches are all drawn."""
+    waiting = (s for s in plan.steps.values() if s.joins_branches and s.name not in drawn)
+    return next((step for step in waiting if drawn.issuperset(step.previous)), None)
 
 
 def _label(step: Step) -> str:
@@ -90,7 +96,7 @@ def _label(step: Step) -> str:
     if step.joins_branches:
         notes.append("after " + " + ".join(step.previous))
     if step.stage.when:
-        notes.append(f"[yellow]when {step.stage.when}[/]")
+        notes.append(f"[yellow]when {as_text(step.stage.when)}[/]")
     if step.stage.backoffice_queue:
         notes.append("[magenta]asks people[/]")
     return f"[bold]{step.name}[/] [dim]({step.stage.component})[/] " + " · ".join(notes)

@@ -20,6 +20,7 @@ from docproc.workflow.plan import Plan, PlanError, check_backoffice_routes, comp
 PACKAGED_WORKFLOWS = Path(__file__).parent / "packaged"
 
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+_DEEPEST, _LARGEST = 50, 100_000
 _Path = tuple[str | int, ...]
 
 
@@ -87,7 +88,8 @@ class WorkflowLoader:
         try:
             return self.compile_workflow(workflow)
         except PlanError as error:
-            index = next(i for i, stage in enumerate(workflow.stages) if stage.name == error.stage)
+            # Of two stages with one name, the second is the mistake.
+            index = max(i for i, stage in enumerate(workflow.stages) if stage.name == error.stage)
             line = lines.get(("stages", index, error.key)) or lines.get(("stages", index))
             raise WorkflowError(str(error), file=path, line=line, remedy=error.remedy) from error
 
@@ -129,7 +131,7 @@ def _read(path: Path) -> tuple[Any, dict[_Path, int]]:
         raise WorkflowError(
             f"not readable as YAML: {error.problem}", file=path, line=line, remedy="Check the indentation"
         ) from error
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, ValueError, yaml.YAMLError) as error:
         raise WorkflowError(f"cannot be read: {error}", file=path, remedy="Save it as UTF-8 text") from error
     lines: dict[_Path, int] = {}
     _note_lines(node, (), lines, path)
@@ -137,6 +139,12 @@ def _read(path: Path) -> tuple[Any, dict[_Path, int]]:
 
 
 def _note_lines(node: yaml.Node | None, where: _Path, lines: dict[_Path, int], path: Path) -> None:
+    if len(where) > _DEEPEST or len(lines) > _LARGEST:
+        # An alias inside its own anchor has no end, and aliases of aliases grow without measure.
+        raise WorkflowError(
+            "nested too deeply, or too large", file=path, line=node.start_mark.line + 1 if node else None,
+            remedy="Look for an alias (*) inside its own anchor (&)",
+        )  # fmt: skip
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             place = (*where, key.value)

@@ -73,6 +73,7 @@ class Plan:
     version: str
     steps: Mapping[str, Step]
     first: tuple[str, ...]
+    has_windows: bool = False
 
     def step(self, name: str) -> Step:
         try:
@@ -98,8 +99,10 @@ def compile_plan(
     steps = _with_units(steps, order)
     for step in steps.values():
         _check_settings(step)
+    _check_join_names(steps)
     first = tuple(name for name in steps if not steps[name].previous)
-    return Plan(workflow, workflow.content_version, steps, first)
+    has_windows = any(stage.window is not None for stage in workflow.stages)
+    return Plan(workflow, workflow.content_version, steps, first, has_windows)
 
 
 def _predecessors(workflow: Workflow) -> dict[str, tuple[str, ...]]:
@@ -118,6 +121,11 @@ def _predecessors(workflow: Workflow) -> dict[str, tuple[str, ...]]:
                     name, "after", f"stage {name!r} comes after {before!r}, which does not exist",
                     f"Use one of {', '.join(found)}",
                 )  # fmt: skip
+        if len(set(befores)) != len(befores):
+            # One branch cannot arrive twice: the stage would wait for ever.
+            raise PlanError(
+                name, "after", f"stage {name!r} names the same stage twice in `after:`", "Keep one of them"
+            )
     return found
 
 
@@ -125,9 +133,10 @@ def _topological(workflow: Workflow, previous: dict[str, tuple[str, ...]]) -> li
     try:
         return list(TopologicalSorter(previous).static_order())
     except CycleError as error:
-        cycle = list(reversed(error.args[1]))
+        cycle = error.args[1]  # in the order of the flow, the first stage again at the end
+        culprit = next(name for name in cycle if workflow.stage(name).after is not None)
         raise PlanError(
-            cycle[0], "after", f"the stages form a cycle: {' → '.join(cycle)}",
+            culprit, "after", f"the stages form a cycle: {' → '.join(cycle)}",
             "Remove one of these `after:` entries",
         ) from None  # fmt: skip
 
@@ -241,6 +250,12 @@ def _leaving(step: Step, arriving: _Stack, joined_by: dict[str, str]) -> _Stack:
                 step.name, "component", f"{step.stage.component!r} has nothing to collect",
                 "Put a stage before it that fans out",
             )  # fmt: skip
+        if opened_by in joined_by:
+            raise PlanError(
+                step.name, "component",
+                f"the units of {opened_by!r} are already collected by {joined_by[opened_by]!r}",
+                "Let the branches meet in one stage that collects",
+            )  # fmt: skip
         joined_by[opened_by] = step.name
         stack = stack[:-1]
     gives = step.component.gives
@@ -272,6 +287,24 @@ def _check_settings(step: Step) -> None:
             stage.name, "window", f"component {stage.component!r} does not fan out",
             "Put `window:` on the stage that splits",
         )  # fmt: skip
+    if stage.when is not None and not step.following:
+        # Nobody would be left to end the request.
+        raise PlanError(
+            stage.name, "when", "the last stage cannot be skipped",
+            "End the flow with a stage that always runs",
+        )  # fmt: skip
+
+
+def _check_join_names(steps: Mapping[str, Step]) -> None:
+    """Counts are kept by join name: two joins of one name would count each other's units."""
+    seen: dict[str, str] = {}
+    for step in steps.values():
+        if step.is_join and seen.setdefault(step.join_name, step.name) != step.name:
+            raise PlanError(
+                step.name, "component",
+                f"{seen[step.join_name]!r} and {step.name!r} would both count under {step.join_name!r}",
+                "Rename the stage, or use another component for one of them, with `collects` of its own",
+            )  # fmt: skip
 
 
 def check_backoffice_routes(plan: Plan, topology: Topology) -> None:

@@ -54,7 +54,8 @@ class Versions:
             return known
         if message.workflow_version is None:
             return self._remember(self.loader.plan(message.workflow_name))
-        return self._remember(await self._load(*key))
+        # Under the version asked for: another release may compute another one for the same content.
+        return self._routers.setdefault(key, self._remember(await self._load(*key)))
 
     async def workflow(self, message: PipelineMessage) -> Workflow:
         return (await self.router(message)).plan.workflow

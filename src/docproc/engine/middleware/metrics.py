@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
-from prometheus_client import Counter, Histogram
+import prometheus_client
+from prometheus_client import Histogram
 
 from docproc.engine.work import Handle, Middleware, Outcome, Work
 
-HANDLED = Counter(
+HANDLED = prometheus_client.Counter(
     "docproc_messages_handled_total", "Messages handled, by outcome", ["component", "stage", "outcome"]
 )
 SECONDS = Histogram(
@@ -22,12 +24,18 @@ SECONDS = Histogram(
 class Metrics(Middleware):
     def __init__(self, component_name: str) -> None:
         self.component_name = component_name
+        self._by_stage: dict[str, Histogram] = {}
 
     async def __call__(self, works: Sequence[Work], handle: Handle) -> None:
         await handle(works)
+        for (stage, outcome), number in Counter((w.message.current_stage, w.outcome) for w in works).items():
+            HANDLED.labels(self.component_name, stage, outcome or "unknown").inc(number)
         for work in works:
-            stage = work.message.current_stage
-            HANDLED.labels(self.component_name, stage, work.outcome or "unknown").inc()
             if work.outcome is Outcome.DONE and work.finished_at is not None:
                 seconds = (work.finished_at - work.started_at).total_seconds()
-                SECONDS.labels(self.component_name, stage).observe(seconds)
+                self._seconds(work.message.current_stage).observe(seconds)
+
+    def _seconds(self, stage: str) -> Histogram:
+        if stage not in self._by_stage:
+            self._by_stage[stage] = SECONDS.labels(self.component_name, stage)
+        return self._by_stage[stage]

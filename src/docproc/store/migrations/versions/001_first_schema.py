@@ -145,6 +145,7 @@ def upgrade() -> None:
         sa.Column("page_count", sa.Integer(), nullable=True),
         sa.Column("document_count", sa.Integer(), nullable=True),
         sa.Column("result_payload", columns.Json, nullable=True),
+        sa.Column("result_generation", sa.Integer(), server_default="0", nullable=False),
         sa.Column("error", columns.Json, nullable=True),
         sa.Column("metadata", columns.Json, nullable=False),
         sa.Column("created_at", columns.Moment(), nullable=False),
