@@ -50,6 +50,8 @@ class Fleet:
     workflows: Mapping[str, str]
     command: tuple[str, ...] = ("-m", "docproc", "worker", "--child")
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="docproc-bench-")))
+    # Whether the command wants the component names as arguments.
+    takes_components: bool = True
     processes: list[asyncio.subprocess.Process] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -88,7 +90,7 @@ class Fleet:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             *self.command,
-            *self.components,
+            *(self.components if self.takes_components else ()),
             stdin=asyncio.subprocess.PIPE,
             env={**self.environment, **variables},
             cwd=ROOT,

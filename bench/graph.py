@@ -83,7 +83,5 @@ class Count(JoinComponent):
     component_name = "bench_join"
     batch = 200
 
-    async def after_join(
-        self, join: Join, message: PipelineMessage, session: AsyncSession
-    ) -> list[Emission]:
+    async def after_join(self, join: Join, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
         return [(NEXT, message.model_copy(update={"payload": {"units": join.expected_count}}))]

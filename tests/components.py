@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import time
 from collections.abc import AsyncIterator
 from typing import ClassVar
+from uuid import NAMESPACE_URL, uuid5
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.component import BACKOFFICE, NEXT, BaseComponent, Emission, JoinComponent, Where
-from docproc.errors import PermanentError, TransientError
+from docproc.errors import MessageError, PermanentError, TransientError
 from docproc.message import PipelineMessage
 from docproc.store import fan_in
 from docproc.store.fan_in import Join
+from docproc.store.tables import Request
+from docproc.transport import Delivery
 
 
 def _with(message: PipelineMessage, **payload: object) -> PipelineMessage:
@@ -81,7 +85,9 @@ class Poison(Work):
             if message.payload.get("error") == "permanent":
                 raise PermanentError("cannot ever work")
             if message.attempt < message.payload.get("recovers_at", 99):
-                raise TransientError(f"attempt {message.attempt} failed", delay=0.0)
+                raise TransientError(
+                    f"attempt {message.attempt} failed", delay=message.payload.get("delay", 0.0)
+                )
         return [(NEXT, message)]
 
 
@@ -189,6 +195,28 @@ class GatherPairs(Gather):
     takes = "pair"
 
 
+class Foreign(BaseComponent):
+    """Reads another system's events and starts a request for each."""
+
+    component_name = "foreign"
+    foreign = True
+
+    def decode(self, delivery: Delivery) -> PipelineMessage:
+        try:
+            event = json.loads(delivery.body)
+        except json.JSONDecodeError as error:
+            raise MessageError("not an event", raw=delivery.body) from error
+        derived = uuid5(NAMESPACE_URL, event["event_id"])
+        return PipelineMessage(message_id=derived, request_id=derived, workflow_name="one", payload=event)
+
+    async def process_message(self, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
+        if message.payload["event_id"] == "later" and message.attempt == 1:
+            raise TransientError("not yet", delay=0.1)
+        session.add(Request(id=message.request_id, workflow_name="one", status="received"))
+        await session.flush()
+        return [(NEXT, message)]
+
+
 CLASSES = (
     Split,
     StreamSplit,
@@ -203,5 +231,6 @@ CLASSES = (
     Gather,
     Regroup,
     GatherPairs,
+    Foreign,
 )
 PATHS = {c.component_name: f"{c.__module__}.{c.__name__}" for c in CLASSES}

@@ -223,5 +223,5 @@ def _is_nudge(unit_key: str) -> bool:
 
 def queue_of(component: type[BaseComponent]) -> str:
     """The input queue of a component class: `q.<name>` unless the class says otherwise."""
-    declared = component.__dict__.get("input_queue")
+    declared = getattr(component, "input_queue", None)  # a property unless the class names a queue
     return declared if isinstance(declared, str) else f"q.{component.component_name}"

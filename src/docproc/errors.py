@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 
 class DocProcError(Exception):
@@ -17,6 +18,17 @@ class DocProcError(Exception):
     def __str__(self) -> str:
         text = super().__str__()
         return f"{text}. {self.remedy}" if self.remedy else text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Child processes hand errors over pickled. By default that calls __init__ with the text alone,
+        # which fails in the parent for classes with another signature.
+        return _rebuild, (type(self), self.args, vars(self))
+
+
+def _rebuild(error_class: type[DocProcError], args: tuple[Any, ...], facts: dict[str, Any]) -> DocProcError:
+    error = error_class.__new__(error_class, *args)
+    vars(error).update(facts)
+    return error
 
 
 class ConfigurationError(DocProcError):

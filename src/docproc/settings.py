@@ -30,7 +30,9 @@ def user_data_folder() -> Path:
 class Settings(BaseSettings):
     """Every knob of DocProc. With no URL set it runs embedded: SQLite, the sql transport, one machine."""
 
-    model_config = SettingsConfigDict(env_prefix="DOCPROC_", env_file=".env", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="DOCPROC_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+    )
 
     # specified (spec §10.1)
     component_name: str = "unknown"
@@ -60,6 +62,11 @@ class Settings(BaseSettings):
     # what it says
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "json", "console"] = "auto"
+
+    @field_validator("log_level", "log_format", "transport", mode="before")
+    @classmethod
+    def _any_case(cls, value: Any) -> Any:
+        return value.lower() if isinstance(value, str) else value
 
     @field_validator("components", mode="before")
     @classmethod

@@ -119,7 +119,9 @@ async def _find(application: App, request_id: UUID) -> Request | None:
 
 async def _run(settings: Settings, submission: Submission, *, live: bool) -> Request:
     async with open_database(settings) as application:
-        worker = application.worker(sorted(application.registry.classes))
+        # Only what the flow names: others may need models, services or time it has no use for.
+        stages = application.loader.load(submission.workflow).stages
+        worker = application.worker(sorted({stage.component for stage in stages}))
         try:
             await worker.start()
             await application.intake.submit(submission)

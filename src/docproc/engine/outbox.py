@@ -104,7 +104,8 @@ class Outbox:
             await self._finish(session, message, emissions)
             emissions = [emission for emission in emissions if emission[0] != NEXT]
         if step.fans_out_to is None:
-            return [(router, router.resolve(message, emissions))]
+            fired: fan_in.Join | None = session.info.get(fan_in.FIRED_JOINS, {}).get(message.message_id)
+            return [(router, router.resolve(message, emissions, fired.generation if fired else None))]
         routes = await self._fan_out(session, router, step, message, emissions, sending, more_to_come)
         return [(router, routes)]
 

@@ -83,7 +83,7 @@ class Runner:
 
     async def _prepare(self, deliveries: Sequence[Delivery]) -> list[Work]:
         """Decode, and leave out what was handled before."""
-        works = []
+        works: list[Work] = []
         for delivery in deliveries:
             try:
                 message = (
@@ -95,6 +95,8 @@ class Runner:
             except MessageError as error:
                 log.error("message_unreadable", queue=delivery.queue, error=str(error))
                 await dead_letters.bury_raw(self.outbox, delivery, error)
+        # Two copies of one message in one group would be handled twice under one claim.
+        works = list({work.message.message_id: work for work in works}.values())
         if self.transport.has_broker:
             works = await self._still_pending(works)
         for work in works:

@@ -68,18 +68,14 @@ class Worker:
     async def start(self, *, wait: bool = False) -> None:
         """`wait` outlasts a broker that is late; without it TransportError says so at once."""
         await self.heartbeat.start()
+        # Before anything that may have to wait: the work of the dead does not wait for a broker.
+        self._background.append(asyncio.create_task(Takeover(self.store, self._after_takeover).run()))
         await self._connect(wait)
         for component in self.components:
             await component.setup()
             self._warm.append(component)
             log.info("component_ready", component=component.component_name, queue=component.input_queue)
-        takeover = Takeover(self.store, self._after_takeover)
-        for job in (
-            takeover.run(),
-            self.relay.run(),
-            self.relay.consume_returned(),
-            self._sweep_now_and_then(),
-        ):
+        for job in (self.relay.run(), self.relay.consume_returned(), self._sweep_now_and_then()):
             self._background.append(asyncio.create_task(job))
         for component in self.components:
             runner = Runner(

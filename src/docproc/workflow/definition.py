@@ -54,7 +54,8 @@ class Retry(_Strict):
 
 class Aggregation(_Strict):
     type: Literal["fan_in"] = "fan_in"
-    collect_by: str = "request_id"
+    # Units are collected by what they are part of; at the top that is the request.
+    collect_by: Literal["request_id"] = "request_id"
     expect_count_from: str | None = None
 
 
@@ -62,6 +63,12 @@ class Sla(_Strict):
     deadline_seconds: float = Field(gt=0)
     warn_threshold_pct: float = Field(default=70, gt=0, le=100)
     escalation_threshold_pct: float = Field(default=90, gt=0, le=100)
+
+    @model_validator(mode="after")
+    def _warn_before_escalating(self) -> Sla:
+        if self.warn_threshold_pct > self.escalation_threshold_pct:
+            raise ValueError("warn_threshold_pct must not be above escalation_threshold_pct")
+        return self
 
 
 class Stage(_Strict):

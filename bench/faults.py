@@ -1,0 +1,335 @@
+"""Faults: processes killed, servers restarted, everything delivered twice; nothing may be lost or doubled.
+
+    python bench/faults.py [--quick] [--json] [--system NAME …]
+
+Each system runs the same workload (fan-out with a window, branches, retries, joins, late corrections) on
+servers of its own. Exits 1 when anything was lost, doubled or taken over later than five seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import random
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import UUID
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
+
+from bench.faulty import PATHS, WORKFLOW
+from bench.fleet import Fleet
+from bench.servers import PostgresServer, RabbitServer
+from docproc.errors import TransportError
+from docproc.message import PipelineMessage
+from docproc.store import rows
+from docproc.store.tables import Document, Request
+
+SYSTEMS = ("sql/sqlite", "sql/postgresql", "rabbitmq/postgresql")
+TAKEOVER_LIMIT_SECONDS = 5.0
+WORKERS = 3
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Scale:
+    requests: int
+    units: int
+    kills: int
+    probability: float
+    patience_seconds: float
+
+
+QUICK = Scale(requests=8, units=12, kills=4, probability=0.004, patience_seconds=90)
+FULL = Scale(requests=60, units=30, kills=30, probability=0.004, patience_seconds=900)
+
+
+@dataclass
+class Report:
+    """What became of what was accepted."""
+
+    system: str
+    accepted: int = 0
+    answered: int = 0
+    lost: int = 0
+    duplicated: int = 0
+    kills: int = 0
+    takeover_s: float = 0.0
+    restarts: int = 0
+    seconds: float = 0.0
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        return not (self.lost or self.duplicated) and self.takeover_s <= TAKEOVER_LIMIT_SECONDS
+
+
+class Servers:
+    """The servers of one system: private ones, so that they may be broken."""
+
+    def __init__(self, system: str, stack: contextlib.ExitStack) -> None:
+        self.postgres = stack.enter_context(PostgresServer()) if "postgresql" in system else None
+        self.rabbit = stack.enter_context(RabbitServer()) if "rabbitmq" in system else None
+
+    @property
+    def variables(self) -> dict[str, str]:
+        found = {}
+        if self.postgres:
+            found["DOCPROC_DATABASE_URL"] = self.postgres.url
+        if self.rabbit:
+            found["DOCPROC_RABBITMQ_URL"] = self.rabbit.url
+        return found
+
+    async def restart(self) -> int:
+        """Restart what there is; returns how many servers."""
+        found = [server for server in (self.postgres, self.rabbit) if server]
+        for server in found:
+            await asyncio.to_thread(server.restart)
+        return len(found)
+
+
+class Run:
+    """One system under fire."""
+
+    def __init__(self, system: str, scale: Scale, say: Callable[[str], None]) -> None:
+        self.scale = scale
+        self.say = say
+        self.report = Report(system)
+        self.expected: dict[UUID, int] = {}
+        self.takeovers: list[asyncio.Task[float]] = []
+        self.ending = False
+
+    async def run(self) -> Report:
+        started = time.monotonic()
+        with contextlib.ExitStack() as stack:
+            self.servers = Servers(self.report.system, stack)
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="docproc-faults-"))
+            self.fleet = Fleet(
+                {**self.servers.variables, "FAULT_PROBABILITY": str(self.scale.probability)},
+                PATHS,
+                {"faults": WORKFLOW},
+                command=("-m", "bench.faulty"),
+                folder=Path(folder),
+                takes_components=False,
+            )
+            await self.fleet.open()
+            try:
+                await self._workload()
+            finally:
+                self.ending = True
+                await self.fleet.close()
+        self.report.seconds = round(time.monotonic() - started, 1)
+        return self.report
+
+    async def _workload(self) -> None:
+        keepers = [asyncio.create_task(self._keep_one()) for _ in range(WORKERS)]
+        await self._submit(self.scale.requests // 2)
+        await asyncio.gather(self._kill_at_random(), self._submit(self.scale.requests // 2))
+        self.say("servers restart in the middle of the work")
+        self.report.restarts += await self.servers.restart()
+        await self._kill_all_at_once()
+        self.say("servers restart during the recovery")
+        self.report.restarts += await self.servers.restart()
+        await self._until_answered("answers", lambda: self._answered(generation=1))
+        await self._correct_late()
+        await self._until_answered("amended answers", lambda: self._answered(generation=2))
+        self.ending = True
+        for keeper in keepers:
+            keeper.cancel()
+        self.report.takeover_s = round(max(await asyncio.gather(*self.takeovers), default=0.0), 2)
+        await self._count()
+
+    # --- dying ----------------------------------------------------------------------------------------
+
+    async def _keep_one(self) -> None:
+        """A worker process that is started again whenever it dies."""
+        while not self.ending:
+            worker_id = f"faulty-{random.getrandbits(48):x}"
+            process = await self.fleet.spawn(DOCPROC_WORKER_ID=worker_id)
+            code = await process.wait()
+            if code == -signal.SIGKILL and not self.ending:
+                self.report.kills += 1
+                self.takeovers.append(asyncio.create_task(self._measure_takeover(worker_id)))
+
+    async def _measure_takeover(self, worker_id: str) -> float:
+        """From death until nothing is held by the dead worker any more."""
+        died = time.monotonic()
+        while await self._again(lambda: self._held_by(worker_id)):
+            await asyncio.sleep(0.02)
+        return time.monotonic() - died
+
+    async def _held_by(self, worker_id: str) -> bool:
+        async with self.fleet.app.store.reading() as session:
+            held = await rows.execute(
+                session,
+                "SELECT 1 FROM messages WHERE worker_id = :w AND state IN ('leased', 'sent') "
+                "AND EXISTS (SELECT 1 FROM workers WHERE id = :w) LIMIT 1",
+                w=worker_id,
+            )
+        return bool(held)
+
+    async def _kill_at_random(self) -> None:
+        """Besides the workers' own chance to die at the worst moments."""
+        while self.report.kills < self.scale.kills:
+            await asyncio.sleep(random.uniform(0.2, 1.0))
+            self._kill(random.choice(self._alive() or [None]))
+
+    async def _kill_all_at_once(self) -> None:
+        self.say("all processes are killed at once")
+        for process in self._alive():
+            self._kill(process)
+        await asyncio.sleep(0)
+
+    def _alive(self) -> list[Any]:
+        return [process for process in self.fleet.processes if process.returncode is None]
+
+    def _kill(self, process: Any) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            if process is not None:
+                process.kill()
+
+    # --- working --------------------------------------------------------------------------------------
+
+    async def _submit(self, number: int) -> None:
+        for _ in range(number):
+            units = random.randint(self.scale.units // 2, self.scale.units)
+            request_id = await self._again(lambda: self.fleet.submit("faults", units=units))  # noqa: B023 # awaited at once
+            self.expected[request_id] = units
+            self.report.accepted += 1
+            await asyncio.sleep(0.02)
+
+    async def _correct_late(self) -> None:
+        """For every third request, one unit comes again after the answer, as from an operator."""
+        self.corrected = {rid for n, rid in enumerate(self.expected) if n % 3 == 0}
+        for request_id in self.corrected:
+            await self._again(lambda: self._correct(request_id))  # noqa: B023 # awaited at once
+
+    async def _correct(self, request_id: UUID) -> None:
+        app = self.fleet.app
+        async with app.store.reading() as session:
+            request = (await session.scalars(select(Request).where(Request.id == request_id))).one()
+        message = PipelineMessage(
+            request_id=request_id,
+            # The same correction sent again (after a lost connection) is the same message.
+            message_id=request_id,
+            workflow_name=request.workflow_name,
+            workflow_version=request.workflow_version,
+            current_stage="second",
+            unit_key="unit:0",
+            payload={"index": 0, "corrected": True},
+        )
+        router = await app.versions.router(message)
+        async with app.store.writing() as session:
+            copies = await app.outbox.send(session, router.after(message))  # type: ignore[arg-type] # no branch here
+        await app.relay.publish(copies)
+
+    async def _answered(self, generation: int) -> bool:
+        wanted = self.expected if generation == 1 else self.corrected
+        found = await self._requests()
+        done = [r for r in found.values() if r.id in wanted and r.result_generation >= generation]
+        self.report.answered = sum(r.status == "completed" for r in found.values())
+        self.say(f"{len(done)} of {len(wanted)} answered, {self.report.kills} kills")
+        return len(done) == len(wanted)
+
+    async def _requests(self) -> dict[UUID, Request]:
+        async with self.fleet.app.store.reading() as session:
+            return {r.id: r for r in await session.scalars(select(Request))}
+
+    async def _until_answered(self, what: str, condition: Callable[[], Awaitable[bool]]) -> None:
+        try:
+            async with asyncio.timeout(self.scale.patience_seconds):
+                while not await self._again(condition):
+                    await asyncio.sleep(0.25)
+        except TimeoutError:
+            self.report.problems.append(f"not all {what} within {self.scale.patience_seconds} s")
+
+    async def _again(self, action: Callable[[], Awaitable[Result]]) -> Result:
+        """The client's own patience while servers restart."""
+        while True:
+            try:
+                return await action()
+            except (SQLAlchemyError, TransportError, OSError):
+                await asyncio.sleep(0.1)
+
+    # --- counting -------------------------------------------------------------------------------------
+
+    async def _count(self) -> None:
+        """The ledger: every effect that must have happened, against those that did."""
+        found = await self._requests()
+        async with self.fleet.app.store.reading() as session:
+            query = select(Document.request_id, Document.doc_type, Document.page_indices)
+            traces = Counter((r[0], r[1], r[2][0]) for r in await session.execute(query))
+        wanted = Counter(
+            {
+                (rid, *effect): 1
+                for rid, units in self.expected.items()
+                for effect in self._effects(rid, units)
+            }
+        )
+        self._note("lost", wanted - traces)
+        self._note("duplicated", traces - wanted)
+        for request_id, units in self.expected.items():
+            request = found.get(request_id)
+            if request is None or request.status != "completed" or request.result_payload["units"] != units:
+                self.report.lost += 1
+                status = request.status if request else "gone"
+                self.report.problems.append(f"request {request_id}: {status}")
+
+    def _effects(self, request_id: UUID, units: int) -> Iterator[tuple[str, int]]:
+        yield "split", -1
+        for index in range(units):
+            yield "first", index
+            yield "flaky", index
+            yield "second", index
+            if index % 3 == 0:
+                yield "side", index
+        yield "gather", -1
+        if request_id in self.corrected:
+            yield "gather", -2
+
+    def _note(self, what: str, effects: Counter[Any]) -> None:
+        number = sum(effects.values())
+        setattr(self.report, what, getattr(self.report, what) + number)
+        self.report.problems.extend(f"{what}: {effect} ×{n}" for effect, n in list(effects.items())[:5])
+
+
+def run(system: str, scale: Scale, say: Callable[[str], None] = lambda _: None) -> Report:
+    return asyncio.run(Run(system, scale, say).run())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a short run, as in CI")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--system", action="append", choices=SYSTEMS, help="only this system")
+    given = parser.parse_args()
+    reports = []
+    for system in given.system or SYSTEMS:
+
+        def say(text: str, system: str = system) -> None:
+            print(f"\r\033[K{system}: {text}", end="", file=sys.stderr, flush=True)
+
+        reports.append(run(system, QUICK if given.quick else FULL, say))
+        print(file=sys.stderr)
+        if not given.json:
+            print(reports[-1])
+    if given.json:
+        print(json.dumps({"runs": [asdict(report) for report in reports]}))
+    return 0 if all(report.passed for report in reports) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
