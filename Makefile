@@ -4,7 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install test lint format bench clean-venv
+ARGS ?=
+
+.PHONY: install demo test lint format bench clean-venv
 
 install: $(STAMP)
 
@@ -15,6 +17,10 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
+
+# The tutorial's example, in a folder of its own so that it can be run again and again.
+demo: install
+	@DOCPROC=$(CURDIR)/$(BIN)/docproc sh examples/words/demo.sh
 
 test: install
 	$(BIN)/python -m pytest $(ARGS)

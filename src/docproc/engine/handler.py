@@ -18,7 +18,8 @@ from docproc.store.messages import AlreadyHandled
 from docproc.store.session import Store
 from docproc.store.tables import Inbox
 
-# How many children of a streamed fan-out share one transaction.
+# How many children of a streamed fan-out share one transaction: few at first, so that others can begin.
+FIRST_CHUNK = 50
 STREAM_CHUNK = 500
 
 
@@ -78,15 +79,17 @@ class Handler:
         async with self.store.handling(self._touch(work)) as session:
             produced = self.component.process_message(work.message, session)
             chunk: list[Emission] = []
+            size = min(FIRST_CHUNK, STREAM_CHUNK)
             seen = 0
             async for emission in cast(AsyncIterator[Emission], produced):
                 seen += 1
                 if seen <= work.cursor:
                     continue  # committed before a crash
                 chunk.append(emission)
-                if len(chunk) == STREAM_CHUNK:
+                if len(chunk) == size:
                     await self._commit_chunk(session, work, chunk, seen)
                     chunk = []
+                    size = min(size * 2, STREAM_CHUNK)
             copies = await self.outbox.dispatch(session, [(work.message, chunk)])
             await rows.execute(session, "DELETE FROM messages WHERE id = :id", id=work.message.message_id)
             work.ended(Outcome.DONE)

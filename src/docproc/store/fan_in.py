@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import select, tuple_
+from sqlalchemy import select
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -312,14 +312,15 @@ async def bodies(session: AsyncSession, join: Join) -> dict[str, PipelineMessage
 async def failures(session: AsyncSession, request_id: UUID) -> list[dict[str, Any]]:
     """The units of a request whose latest arrival is a failure."""
     mine = ARRIVALS.c.request_id == request_id
+    # In two steps: joined in one, PostgreSQL compares every arrival with every other.
+    failed = await session.scalars(select(ARRIVALS.c.unit_key).where(mine, ARRIVALS.c.failure.is_not(None)))
+    units = sorted(set(failed))
+    if not units:
+        return []
     place = (ARRIVALS.c.stage, ARRIVALS.c.group_key, ARRIVALS.c.unit_key)
-    ever_failed = select(*place).where(mine, ARRIVALS.c.failure.is_not(None))
-    query = (
-        select(*place, ARRIVALS.c.failure)
-        .where(mine, tuple_(*place).in_(ever_failed))
-        .order_by(ARRIVALS.c.generation)
-    )
-    latest = {(r.stage, r.group_key, r.unit_key): r for r in await session.execute(query)}
+    query = select(*place, ARRIVALS.c.failure).where(mine, ARRIVALS.c.unit_key.in_(units))
+    found = await session.execute(query.order_by(ARRIVALS.c.generation))
+    latest = {(r.stage, r.group_key, r.unit_key): r for r in found}
     return [{"unit": r.unit_key, **json.loads(r.failure)} for r in latest.values() if r.failure is not None]
 
 

@@ -149,23 +149,24 @@ async def claim_ready(
     connection: AsyncConnection, dialect: str, queue: str, limit: int, worker_id: str
 ) -> list[Row[Any]]:
     """Lease the most urgent ready rows of a queue; other workers skip what is being leased."""
-    skip = " FOR UPDATE SKIP LOCKED" if dialect == "postgresql" else ""
     leased = await rows.execute(
         connection,
-        f"""
-        UPDATE messages SET state = 'leased', worker_id = :worker
-        WHERE id IN (
-            SELECT id FROM messages WHERE queue = :queue AND state = 'ready'
-            ORDER BY {_ORDER} LIMIT :limit{skip}
-        )
-        RETURNING id, body, attempt, cursor, band, deadline_utc, created_at
-        """,
+        _picked(dialect, f"queue = :queue AND state = 'ready' ORDER BY {_ORDER} LIMIT :limit")
+        + " UPDATE messages SET state = 'leased', worker_id = :worker WHERE id IN (SELECT id FROM picked) "
+        "RETURNING id, body, attempt, cursor, band, deadline_utc, created_at",
         worker=worker_id,
         queue=queue,
         limit=limit,
     )
     # RETURNING promises no order.
     return sorted(leased, key=lambda row: (-row.band, row.deadline_utc, row.created_at))
+
+
+def _picked(dialect: str, which: str) -> str:
+    """Rows chosen and locked once; without MATERIALIZED PostgreSQL may run the choice again and lock more."""
+    if dialect == "sqlite":
+        return f"WITH picked AS (SELECT id FROM messages WHERE {which})"
+    return f"WITH picked AS MATERIALIZED (SELECT id FROM messages WHERE {which} FOR UPDATE SKIP LOCKED)"
 
 
 async def lease_one(connection: AsyncConnection, message_id: UUID, worker_id: str) -> bool:
@@ -259,17 +260,11 @@ async def release_held(
     worker_id: str | None,
 ) -> list[Row[Any]]:
     """Room in a fan-out window: let the next `count` held messages go."""
-    skip = " FOR UPDATE SKIP LOCKED" if dialect == "postgresql" else ""
+    which = "request_id = :request AND state = 'held' AND held_by = :held_by ORDER BY created_at LIMIT :count"
     return await rows.execute(
         session,
-        f"""
-        UPDATE messages SET state = :state, worker_id = :worker, held_by = NULL
-        WHERE id IN (
-            SELECT id FROM messages WHERE request_id = :request AND state = 'held' AND held_by = :held_by
-            ORDER BY created_at LIMIT :count{skip}
-        )
-        RETURNING id, queue, band, body
-        """,
+        _picked(dialect, which) + " UPDATE messages SET state = :state, worker_id = :worker, held_by = NULL "
+        "WHERE id IN (SELECT id FROM picked) RETURNING id, queue, band, body",
         request=request_id,
         held_by=held_by,
         count=count,
@@ -285,14 +280,9 @@ async def take_unsent(connection: AsyncConnection, limit: int, worker_id: str) -
     """Rows no broker has a copy of: this worker will publish them and vouches for it."""
     return await rows.execute(
         connection,
-        f"""
-        UPDATE messages SET state = 'sent', worker_id = :worker, available_at = clock_timestamp()
-        WHERE id IN (
-            SELECT id FROM messages WHERE state = 'ready'
-            ORDER BY {_ORDER} LIMIT :limit FOR UPDATE SKIP LOCKED
-        )
-        RETURNING id, queue, band, body
-        """,
+        _picked("postgresql", f"state = 'ready' ORDER BY {_ORDER} LIMIT :limit")
+        + " UPDATE messages SET state = 'sent', worker_id = :worker, available_at = clock_timestamp() "
+        "WHERE id IN (SELECT id FROM picked) RETURNING id, queue, band, body",
         worker=worker_id,
         limit=limit,
     )
@@ -302,17 +292,12 @@ async def take_overdue(
     connection: AsyncConnection, ttl_seconds: float, limit: int, worker_id: str
 ) -> list[Row[Any]]:
     """Rows whose copy is older than a copy can get: expired or lost, so it is published again."""
+    old = "state = 'sent' AND available_at < clock_timestamp() - make_interval(secs => :ttl) LIMIT :limit"
     return await rows.execute(
         connection,
-        """
-        UPDATE messages SET worker_id = :worker, available_at = clock_timestamp()
-        WHERE id IN (
-            SELECT id FROM messages
-            WHERE state = 'sent' AND available_at < clock_timestamp() - make_interval(secs => :ttl)
-            LIMIT :limit FOR UPDATE SKIP LOCKED
-        )
-        RETURNING id, queue, band, body
-        """,
+        _picked("postgresql", old)
+        + " UPDATE messages SET worker_id = :worker, available_at = clock_timestamp() "
+        "WHERE id IN (SELECT id FROM picked) RETURNING id, queue, band, body",
         worker=worker_id,
         ttl=ttl_seconds,
         limit=limit,
