@@ -217,6 +217,15 @@ class Foreign(BaseComponent):
         return [(NEXT, message)]
 
 
+class Unplugged(BaseComponent):
+    """Talks to a server of its own that is not there."""
+
+    component_name = "unplugged"
+
+    async def process_message(self, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
+        raise ConnectionRefusedError("nobody listens there")
+
+
 CLASSES = (
     Split,
     StreamSplit,
@@ -232,5 +241,6 @@ CLASSES = (
     Regroup,
     GatherPairs,
     Foreign,
+    Unplugged,
 )
 PATHS = {c.component_name: f"{c.__module__}.{c.__name__}" for c in CLASSES}

@@ -47,5 +47,5 @@ class Cured(BaseComponent):
 
 
 async def _exists(path: Path) -> None:
-    while not path.exists():  # noqa: ASYNC110, ASYNC240 # another process makes the file
+    while not path.exists():  # another process makes the file
         await asyncio.sleep(0.01)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import cached_property
@@ -36,7 +35,7 @@ class App:
 
     def __init__(self, settings: Settings, worker_id: str | None = None) -> None:
         self.settings = settings
-        self.worker_id = worker_id or os.environ.get("DOCPROC_WORKER_ID") or new_worker_id()
+        self.worker_id = worker_id or settings.worker_id or new_worker_id()
         self.registry = Registry(settings.components)
         self.pools = Pools(workers=settings.prefetch_count, child_memory_mb=settings.child_memory_mb)
 
@@ -60,8 +59,13 @@ class App:
     @cached_property
     def transport(self) -> Transport:
         if self.settings.effective_transport == "rabbitmq":
-            from docproc.transports.rabbitmq import RabbitMqTransport
-
+            try:
+                from docproc.transports.rabbitmq import RabbitMqTransport
+            except ImportError as error:
+                raise ConfigurationError(
+                    f"the rabbitmq transport needs a package that is not installed: {error.name}",
+                    remedy="Install it with: pip install 'docproc[rabbitmq]'",
+                ) from error
             return RabbitMqTransport(
                 self.settings.effective_rabbitmq_url,
                 self.topology,

@@ -62,6 +62,10 @@ class TransportError(DocProcError):
     """The connection to broker or database is in trouble; the runner reconnects."""
 
 
+class DatabaseDownError(TransportError, OSError):
+    """The database takes no connections now; whatever was under way is repeated when it does."""
+
+
 class UnroutableError(TransportError):
     """No queue is bound to a routing key: the message stays in the database, nothing is lost."""
 

@@ -46,6 +46,8 @@ def configure(settings: Settings, component: str = "docproc") -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(formatter)
     logging.basicConfig(handlers=[handler], level=max(level, logging.WARNING), force=True)
+    # What aiormq complains about it also raises, and we say it in our own words.
+    logging.getLogger("aiormq").setLevel(logging.CRITICAL)
 
 
 class _Specified:

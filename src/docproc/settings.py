@@ -52,6 +52,7 @@ class Settings(BaseSettings):
     transport: Literal["sql", "rabbitmq"] | None = None
     home: Path = Field(default_factory=user_data_folder)
     host: str = "127.0.0.1"
+    worker_id: str | None = None
     processes: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1)
     components: Annotated[dict[str, str], NoDecode] = Field(default_factory=dict)
     quorum_queues: bool = False

@@ -133,6 +133,9 @@ class Transport(ABC):
     def wake(self, queues: Iterable[str]) -> None:
         """Rows of these queues became free (a worker died or left): look again."""
 
+    async def announce(self, queues: Iterable[str]) -> None:
+        """The same, told to every process."""
+
     def wake_delayed(self, queue: str) -> None:
         """A message of this queue was delayed; called so that nobody has to poll for due ones."""
 

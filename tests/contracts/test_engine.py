@@ -213,6 +213,18 @@ async def test_permanent_failure_is_not_retried(engine: Harness) -> None:
     assert (letter.attempts, letter.reason) == (1, "cannot ever work")
 
 
+async def test_component_whose_own_connection_fails_is_retried_and_buried(engine: Harness) -> None:
+    """It must not be mistaken for trouble with our database, which is repeated for ever."""
+    engine.workflow(
+        "unplugged", "stages: [{name: u, component: unplugged, retry: {attempts: 2, delay_seconds: 0.01}}]"
+    )
+    await engine.start("unplugged")
+    request = await engine.run("unplugged")
+    assert request.status == "failed"
+    assert "ConnectionRefusedError: nobody listens there" in request.error["message"]
+    assert [event.attempt for event in await engine.events(request.id, "handled")] == [1, 2]
+
+
 async def test_failing_message_does_not_take_its_group_down(engine: Harness) -> None:
     engine.workflow("poison", POISON)
     request_id = await engine.submit("poison", n=60, poison=[7])

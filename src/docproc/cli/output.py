@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import sys
 from collections.abc import Coroutine
 from typing import Any, TypeVar
@@ -25,10 +24,10 @@ Result = TypeVar("Result")
 
 def load_settings() -> Settings:
     """The settings of a command that ends; its log keeps off standard output, which is the answer."""
-    settings = Settings.load(log_level="warning")
+    settings = Settings.load()
+    if "log_level" not in settings.model_fields_set:  # what went wrong is in the answer already
+        settings = settings.model_copy(update={"log_level": "error"})
     logs.configure(settings, component="cli")
-    # What aiormq complains about is raised, too, and reaches people as one line of ours.
-    logging.getLogger("aiormq").setLevel(logging.CRITICAL)
     return settings
 
 

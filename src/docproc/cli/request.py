@@ -66,9 +66,39 @@ def status(request_id: UUID, as_json: bool = AsJson) -> None:
     _report(request, as_json)
 
 
+@app.command("list")
+def list_requests(
+    status: str = typer.Option(None, help="Only those with this status"),
+    limit: int = typer.Option(20, min=1, help="At most this many, newest first"),
+    as_json: bool = AsJson,
+) -> None:
+    """List requests, newest first."""
+
+    async def main() -> list[Request]:
+        application = App(load_settings())
+        await application.prepare_database()
+        query = select(Request).order_by(Request.created_at.desc()).limit(limit)
+        if status:
+            query = query.where(Request.status == status)
+        async with application.store.reading() as session:
+            found = list(await session.scalars(query))
+        await application.close()
+        return found
+
+    found = run_async(main())
+    if as_json:
+        return print_json([as_status(request) for request in found])
+    table = Table("id", "received", "workflow", "status", "error", box=None, header_style="bold")
+    for request in found:
+        error = escape(readable_error(request.error)) if request.error else ""
+        received = request.created_at.strftime("%Y-%m-%d %H:%M:%S")
+        table.add_row(str(request.id), received, request.workflow_name, request.status, error)
+    console.print(table if found else "There are no requests.")
+
+
 @app.command()
 def run(workflow: str, payload: str = Payload, priority: int = Priority, as_json: bool = AsJson) -> None:
-    """Run one request embedded, in this process, and wait for its end; exit 1 when it failed."""
+    """Run one request in this process and wait for its end; exit 1 when it failed."""
     submission = Submission(workflow, _parsed(payload), priority=priority, channel="cli")
     request = run_async(_run(load_settings(), submission, live=not as_json))
     _report(request, as_json)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
+import tempfile
+from pathlib import Path
 
 import structlog
 import typer
@@ -70,8 +73,15 @@ async def serve(
 async def supervise(settings: Settings, names: list[str], processes: int) -> int:
     stopping = _stop_on_signals()
     application = App(settings)
-    supervisor = Supervisor(application.store, names, processes, settings.shutdown_seconds)
-    server = HealthServer(settings.host, settings.health_port, lambda: supervisor.is_ready)
+    supervisor = Supervisor(
+        application.store, application.transport, names, processes, settings.shutdown_seconds
+    )
+    # The counters live in the children, who share them through files in this folder.
+    metrics = tempfile.TemporaryDirectory(prefix="docproc-metrics-")
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = metrics.name
+    server = HealthServer(
+        settings.host, settings.health_port, lambda: supervisor.is_ready, Path(metrics.name)
+    )
     await server.start()
     try:
         if await unless_stopped(application.prepare_database(wait=True), stopping):
@@ -79,6 +89,7 @@ async def supervise(settings: Settings, names: list[str], processes: int) -> int
     finally:
         await server.close()
         await application.close()
+        metrics.cleanup()
     return 0
 
 

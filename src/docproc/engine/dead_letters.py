@@ -45,11 +45,12 @@ async def bury(
 async def bury_raw(outbox: Outbox, delivery: Delivery, error: MessageError) -> None:
     """Keep what could not even be read, with its raw bytes."""
     async with outbox.store.writing() as session:
+        request_id = await _request_of(session, delivery)
         if delivery.message_id is not None:
             await rows.execute(session, "DELETE FROM messages WHERE id = :id", id=delivery.message_id)
         letter: dict[str, Any] = {
             "message_id": delivery.message_id,
-            "request_id": None,
+            "request_id": request_id,
             "queue": delivery.queue,
             "reason": str(error),
             "attempts": 1,
@@ -57,8 +58,17 @@ async def bury_raw(outbox: Outbox, delivery: Delivery, error: MessageError) -> N
             "body": error.raw or delivery.body,
         }
         await rows.insert(session, TABLE, [letter])
-        note = events.Event(None, "dead_letter", outcome=Outcome.DEAD, data={"error": str(error)})
+        note = events.Event(request_id, "dead_letter", outcome=Outcome.DEAD, data={"error": str(error)})
         await events.record(session, [note])
+        if request_id is not None:  # nobody can say which unit it was, so it cannot arrive as failed
+            await requests.fail(session, request_id, {"code": "unreadable", "message": str(error)})
+
+
+async def _request_of(session: AsyncSession, delivery: Delivery) -> UUID | None:
+    """The row knows whose message it was, even when its body cannot be read."""
+    if delivery.message_id is None:
+        return None
+    return await session.scalar(select(Message.request_id).where(Message.id == delivery.message_id))
 
 
 async def replay(outbox: Outbox, letter_id: UUID) -> tuple[UUID, list[Copy]]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import structlog
 import uvicorn
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -26,8 +28,11 @@ class _Server(uvicorn.Server):
 class HealthServer:
     """Serves until closed; a port that is taken is reported and the work goes on without it."""
 
-    def __init__(self, host: str, port: int, is_ready: Callable[[], bool]) -> None:
+    def __init__(
+        self, host: str, port: int, is_ready: Callable[[], bool], shared_metrics: Path | None = None
+    ) -> None:
         self.is_ready = is_ready
+        self.shared_metrics = shared_metrics
         routes = [
             Route("/health", self._health),
             Route("/ready", self._ready),
@@ -70,4 +75,8 @@ class HealthServer:
         return JSONResponse({"status": "ready" if ready else "not ready"}, status_code=200 if ready else 503)
 
     async def _metrics(self, _request: Request) -> Response:
-        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+        registry = REGISTRY
+        if self.shared_metrics is not None:  # a supervisor speaks for its children
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry, path=str(self.shared_metrics))  # type: ignore[no-untyped-call] # untyped there
+        return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)

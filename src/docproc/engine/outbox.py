@@ -245,12 +245,14 @@ class Outbox:
         await self._advance(session, sending.statuses)
         outgoing = [messages.Outgoing.of(r.message, r.queue, r.held_by) for r in sending.routed]
         await messages.send(session, outgoing, state=self._state, worker_id=self._sender)
+        sent = [(r, o) for r, o in zip(sending.routed, outgoing, strict=True) if r.held_by is None]
+        if not self.has_broker:  # consumers are only woken: one copy per queue says it all
+            sent = list({routed.queue: (routed, out) for routed, out in sent}.values())
         sending.copies.extend(
             Copy(
                 r.message.message_id, r.exchange, r.routing_key, r.queue, r.message.priority, o.body.encode()
             )
-            for r, o in zip(sending.routed, outgoing, strict=True)
-            if r.held_by is None
+            for r, o in sent
         )
         return sending.copies
 

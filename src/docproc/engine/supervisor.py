@@ -16,6 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from docproc.store import workers
 from docproc.store.session import Store
 from docproc.store.tables import Worker as WorkerRow
+from docproc.transport import Transport
 
 log = structlog.get_logger(__name__)
 
@@ -26,8 +27,16 @@ HEALTHY_SECONDS = 30.0
 
 
 class Supervisor:
-    def __init__(self, store: Store, components: Sequence[str], processes: int, shutdown_seconds: float):
+    def __init__(
+        self,
+        store: Store,
+        transport: Transport,
+        components: Sequence[str],
+        processes: int,
+        shutdown_seconds: float,
+    ) -> None:
         self.store = store
+        self.transport = transport
         self.components = components
         self.processes = processes
         self.shutdown_seconds = shutdown_seconds
@@ -41,6 +50,8 @@ class Supervisor:
         return not self._stopping and len(self._ready & self._live.keys()) == self.processes
 
     async def run(self, stopping: asyncio.Event) -> None:
+        if not self.transport.has_broker:  # to wake the others when a worker's messages are free
+            await self.transport.open()
         async with asyncio.TaskGroup() as group:
             watching = group.create_task(self._watch_readiness())
             keepers = [group.create_task(self._keep(stopping)) for _ in range(self.processes)]
@@ -49,6 +60,7 @@ class Supervisor:
             log.info("supervisor_stopping", workers=len(self._live))
             await asyncio.gather(*keepers)
             watching.cancel()
+        await self.transport.close()
 
     async def _keep(self, stopping: asyncio.Event) -> None:
         """One worker process, started again whenever it dies, with growing pauses while it keeps dying."""
@@ -99,7 +111,8 @@ class Supervisor:
         """No waiting for a stale heartbeat: the process is known to be gone."""
         try:
             async with self.store.claiming() as connection:
-                await workers.free(connection, worker_id)
+                freed = await workers.free(connection, worker_id)
+            await self.transport.announce(freed)
         except (SQLAlchemyError, OSError) as error:
             log.warning("leases_end_by_age", worker=worker_id, error=str(error).splitlines()[0])
 

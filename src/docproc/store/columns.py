@@ -69,6 +69,7 @@ def moment_of(text: str) -> datetime:
     return datetime.strptime(text, SQLITE_MOMENT).replace(tzinfo=UTC)
 
 
-Json = JSON().with_variant(postgresql.JSONB(), "postgresql")
+# None is NULL, not JSON's null: `WHERE error IS NULL` finds a reopened request.
+Json = JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql")
 Integers = JSON().with_variant(ARRAY(Integer), "postgresql")
 Strings = JSON().with_variant(ARRAY(String), "postgresql")

@@ -46,4 +46,14 @@ async def current(store: Store) -> str | None:
 
 
 async def is_current(store: Store) -> bool:
-    return await current(store) == await asyncio.to_thread(head)
+    """Whether this program can work on the schema: it is as new as this program knows, or newer.
+
+    Newer is fine because migrations leave what older workers need until those are gone.
+    """
+    found = await current(store)
+    return found is not None and (found == await asyncio.to_thread(head) or not _knows(found))
+
+
+def _knows(revision: str) -> bool:
+    scripts = ScriptDirectory.from_config(config()).walk_revisions()
+    return revision in {script.revision for script in scripts}

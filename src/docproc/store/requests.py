@@ -77,7 +77,8 @@ async def finish(
         return None
     if failed:
         units = ", ".join(item["unit"] for item in failed)
-        request.error = {"code": "units_failed", "message": f"no result for {units}", "units": failed}
+        reason = f"no result for {units} ({failed[0]['error']})"
+        request.error = {"code": "units_failed", "message": reason, "units": failed}
     else:
         request.error = None
     request.status = RequestStatus.FAILED if failed else RequestStatus.COMPLETED

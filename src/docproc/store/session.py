@@ -8,12 +8,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal
 
+import asyncpg
 import structlog
 from sqlalchemy import Connection, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
+
+from docproc.errors import DatabaseDownError
 
 log = structlog.get_logger(__name__)
 
@@ -124,6 +128,12 @@ class Store:
                 cursor.execute(f"PRAGMA {pragma}")
             cursor.close()
 
+        @event.listens_for(engine.sync_engine, "invalidate")
+        def _(connection: Any, _record: Any, _error: Any) -> None:
+            # After a cancelled statement. Closing is not enough: while a cursor of it is referenced anywhere,
+            # a closed connection keeps its transaction, and with it everybody's write lock.
+            connection.rollback()
+
         @event.listens_for(engine.sync_engine, "begin")
         def _(connection: Connection) -> None:
             # A deferred transaction that turns into a writer can fail midway; an immediate one waits first.
@@ -138,6 +148,7 @@ class Store:
             max_overflow=pool_size,
             pool_timeout=60,
             connect_args={
+                "async_creator_fn": _connect_postgres,
                 "server_settings": {"application_name": "docproc", "jit": "off", **server_settings},
                 "timeout": 10,
                 "command_timeout": 60,
@@ -150,17 +161,26 @@ _AGAIN = {"40001", "40P01"}
 
 
 def is_passing(error: BaseException) -> bool:
-    """Whether the database failed in a way that says nothing about the message: try again, count nothing."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, DBAPIError):
-            code = getattr(seen.orig, "sqlstate", None) or ""
-            # 08: connection lost. 57P: server shutting down or starting. 53: out of resources.
-            if seen.connection_invalidated or code in _AGAIN or code.startswith(("08", "57P", "53")):
-                return True
-            if isinstance(seen, OperationalError) and "locked" in str(seen.orig):
-                return True
-        if isinstance(seen, ConnectionError | TimeoutError) and not isinstance(seen, DBAPIError):
-            return type(seen) is not TimeoutError
-        seen = seen.__cause__ or seen.__context__
-    return False
+    """Whether the database failed in a way that says nothing about the message: try again, count nothing.
+
+    Only the error itself is looked at: a component whose own connections fail must not be taken for it.
+    """
+    if isinstance(error, DatabaseDownError | PoolTimeoutError):
+        return True
+    if not isinstance(error, DBAPIError):
+        return False
+    code = getattr(error.orig, "sqlstate", None) or ""
+    # 08: connection lost. 57P: server shutting down or starting. 53: out of resources.
+    if error.connection_invalidated or code in _AGAIN or code.startswith(("08", "57P", "53")):
+        return True
+    return isinstance(error, OperationalError) and "locked" in str(error.orig)
+
+
+async def _connect_postgres(*args: Any, **options: Any) -> Any:
+    """A connection, or one kind of error for the many ways a server can be absent."""
+    try:
+        return await asyncpg.connect(*args, **options)
+    except (OSError, TimeoutError, asyncpg.CannotConnectNowError, asyncpg.TooManyConnectionsError) as error:
+        raise DatabaseDownError(
+            f"PostgreSQL takes no connections: {error}", remedy="Check DOCPROC_DATABASE_URL and the server"
+        ) from error

@@ -7,13 +7,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.store import rows
 from docproc.store.session import Store
 
-# Engine rows only; requests, pages and documents are the customer's data.
+# Engine rows only; requests, pages and documents are the customer's data. A request with an open dead letter
+# keeps its rows: a replay needs its joins.
 SWEPT_TABLES = ("messages", "fan_in_arrivals", "aggregation_state", "events")
 STEP = 500
 
 
 async def sweep(store: Store, retention_days: float) -> int:
     """Remove engine rows of requests that ended longer ago than that; returns how many requests."""
+    async with store.writing() as session:
+        old = f"received_at < {store.clock_plus(':age')}"
+        await rows.execute(session, f"DELETE FROM inbox WHERE {old}", age=-retention_days * 86_400)
     total = 0
     while True:
         async with store.writing() as session:
@@ -32,6 +36,7 @@ async def _sweep_some(session: AsyncSession, store: Store, retention_days: float
           AND (EXISTS (SELECT 1 FROM events e WHERE e.request_id = r.id)
                OR EXISTS (SELECT 1 FROM fan_in_arrivals f WHERE f.request_id = r.id)
                OR EXISTS (SELECT 1 FROM aggregation_state a WHERE a.request_id = r.id))
+          AND NOT EXISTS (SELECT 1 FROM dead_letters d WHERE d.request_id = r.id AND d.settled_at IS NULL)
         LIMIT {STEP}
         """,
         age=-retention_days * 86_400,
@@ -41,9 +46,4 @@ async def _sweep_some(session: AsyncSession, store: Store, retention_days: float
         chosen = rows.among(store.dialect, "request_id", ":ids")
         for table in SWEPT_TABLES:
             await rows.execute(session, f"DELETE FROM {table} WHERE {chosen}", ids=ids)
-        await rows.execute(
-            session,
-            f"DELETE FROM inbox WHERE received_at < {store.clock_plus(':age')}",
-            age=-retention_days * 86_400,
-        )
     return len(ids)

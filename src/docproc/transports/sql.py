@@ -85,7 +85,7 @@ class SqlTransport(Transport):
         """The rows are gone with the commit; there is nothing else to forget."""
 
     async def publish(self, copies: Sequence[Copy]) -> None:
-        await self._wake({copy.queue for copy in copies})
+        await self.announce({copy.queue for copy in copies})
 
     def wake_delayed(self, queue: str) -> None:
         self._delays_changed.set()
@@ -94,9 +94,10 @@ class SqlTransport(Transport):
         for queue in queues:
             self._woken(queue)
 
-    async def _wake(self, queues: set[str]) -> None:
-        self.wake(queues)
-        await self.wakeups.send(queues)
+    async def announce(self, queues: Iterable[str]) -> None:
+        names = set(queues)
+        self.wake(names)
+        await self.wakeups.send(names)
 
     def _woken(self, name: str) -> None:
         if name == "*":
@@ -118,7 +119,7 @@ class SqlTransport(Transport):
                 async with self.store.claiming() as connection:
                     due = await messages.seconds_to_next_due(connection, self.store)
                     if due is not None and due <= 0:
-                        await self._wake(set(await messages.promote_due(connection, self.store)))
+                        await self.announce(await messages.promote_due(connection, self.store))
                         continue
                 wait = IDLE_SECONDS if due is None else min(due, IDLE_SECONDS)
             except Exception as error:

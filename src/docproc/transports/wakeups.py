@@ -134,6 +134,8 @@ class SocketWakeups(Wakeups):
             self._socket.close()
             self._socket = None
         self.path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # others still listen there
+            self.folder.rmdir()
 
     async def send(self, names: Iterable[str]) -> None:
         data = "\n".join(names).encode()

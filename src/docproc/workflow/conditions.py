@@ -64,5 +64,5 @@ def holds(expression: str, message: PipelineMessage) -> bool:
     except (InvalidExpression, ArithmeticError, TypeError, ValueError, LookupError) as error:
         raise PermanentError(
             f"when: {expression!r} cannot be decided: {error}",
-            remedy="Correct the workflow file, then replay the dead letter",
+            remedy="Correct the workflow file and submit the request again: a replay keeps its version",
         ) from error

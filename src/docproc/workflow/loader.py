@@ -45,7 +45,13 @@ class WorkflowLoader:
         """All workflow names; the packaged ones serve where the folder has none of that name."""
         folders = (self.directory, PACKAGED_WORKFLOWS)
         found = (path for folder in folders if folder.is_dir() for path in folder.glob("*.y*ml"))
-        return sorted({path.stem for path in found if path.suffix in (".yaml", ".yml")})
+        return sorted(
+            {
+                path.stem
+                for path in found
+                if path.suffix in (".yaml", ".yml") and _SAFE_NAME.fullmatch(path.stem)
+            }
+        )
 
     def path(self, name: str) -> Path:
         """The file of a workflow. Names are not paths: nothing outside the folder can be reached."""

@@ -117,7 +117,7 @@ class Router:
         if key is None:
             raise PermanentError(
                 f"stage {step.name!r} sent a unit to the back office but has no backoffice_queue",
-                remedy="Add backoffice_queue to the stage, then replay the dead letter",
+                remedy="Add backoffice_queue to the stage and submit the request again",
             )
         queue = self.topology.queue(BACKOFFICE_EXCHANGE, key)
         return Routed(draft.message(key, unit_key=unit_key), BACKOFFICE_EXCHANGE, key, queue)

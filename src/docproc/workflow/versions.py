@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pydantic import ValidationError
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -73,9 +74,10 @@ class Versions:
             )
         try:
             return self.loader.compile_workflow(Workflow.model_validate_json(definition))
-        except PlanError as error:
+        except (PlanError, ValidationError) as error:
             raise PermanentError(
-                f"version {version} of workflow {name!r} no longer works here: {error}", remedy=error.remedy
+                f"version {version} of workflow {name!r} does not work with this release: {error}",
+                remedy=getattr(error, "remedy", "Upgrade this worker, then replay the dead letter"),
             ) from error
 
     def _remember(self, plan: Plan) -> Router:

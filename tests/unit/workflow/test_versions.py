@@ -73,5 +73,14 @@ async def test_version_nobody_kept_is_a_permanent_error(tmp_path: Path) -> None:
 async def test_version_that_no_longer_works_here_is_a_permanent_error(tmp_path: Path) -> None:
     kept = workflow_of("stages: [{name: a, component: uninstalled}]")
     versions, _ = _versions(tmp_path, kept.model_dump_json(exclude_none=True))
-    with pytest.raises(PermanentError, match="no longer works here: unknown component 'uninstalled'"):
+    with pytest.raises(
+        PermanentError, match="does not work with this release: unknown component 'uninstalled'"
+    ):
         await versions.router(message("a", workflow_name="flow", workflow_version=kept.content_version))
+
+
+async def test_version_of_a_newer_release_is_a_permanent_error(tmp_path: Path) -> None:
+    kept = '{"name": "flow", "stages": [{"name": "a", "component": "cut", "from_the_future": 1}]}'
+    versions, _ = _versions(tmp_path, kept)
+    with pytest.raises(PermanentError, match="does not work with this release"):
+        await versions.router(message("a", workflow_name="flow", workflow_version="newer"))
