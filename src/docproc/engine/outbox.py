@@ -31,6 +31,7 @@ class Sending:
     routed: list[Routed] = field(default_factory=list)
     statuses: dict[str, set[UUID]] = field(default_factory=lambda: defaultdict(set))
     copies: list[Copy] = field(default_factory=list)
+    endings: list[requests.Ending] = field(default_factory=list)
 
 
 class Outbox:
@@ -69,7 +70,9 @@ class Outbox:
                 routes.extend((router, route) for route in found)
         await self._meet(session, routes, sending)
         await self._release_windows(session, handled, sending)
-        return await self._send(session, sending)
+        copies = await self._send(session, sending)
+        await requests.finish_all(session, sending.endings)
+        return copies
 
     async def enter(self, session: AsyncSession, router: Router, message: PipelineMessage) -> list[Copy]:
         """Send a new request into its flow; it stays `received` until somebody works on it."""
@@ -101,7 +104,7 @@ class Outbox:
         if step.component.status:
             sending.statuses[step.component.status].add(message.request_id)
         if not step.following:
-            await self._finish(session, message, emissions)
+            sending.endings.extend(_endings(message, emissions))
             emissions = [emission for emission in emissions if emission[0] != NEXT]
         if step.fans_out_to is None:
             fired: fan_in.Join | None = session.info.get(fan_in.FIRED_JOINS, {}).get(message.message_id)
@@ -120,14 +123,6 @@ class Outbox:
             .values(workflow_name=emitted.workflow_name, workflow_version=router.plan.version)
         )
         return router, router.enter(emitted)
-
-    async def _finish(
-        self, session: AsyncSession, message: PipelineMessage, emissions: Sequence[Emission]
-    ) -> None:
-        """NEXT after the last stage publishes nothing: it ends the request; the payload is its result."""
-        for target, emitted in emissions:
-            if target == NEXT:
-                await requests.finish(session, message.request_id, emitted.payload, emitted.generation)
 
     # --- fan-out ------------------------------------------------------------------------------------
 
@@ -150,15 +145,14 @@ class Outbox:
         group_key = message.group_key if step.is_join else message.unit_key
         hint = fired.generation if fired else message.generation
         like = fan_in.Arrival(message.request_id, message.tenant_id, join.join_name, group_key, hint, "")
-        generation = await fan_in.open_generation(session, like)
         units = sum(target != BACKOFFICE for target, _ in emissions)
-        known = await fan_in.announce(session, like, generation, units)
-        routes = router.resolve(message, emissions, generation)
+        opened = await fan_in.fan_out(session, like, units, is_last=over)
+        routes = router.resolve(message, emissions, opened.generation)
         if step.stage.window is not None:
-            room = max(0, step.stage.window + known.received_count - known.announced_before)
-            routes = _hold(routes, room, window_name(like, generation))
-        if over and (complete := await fan_in.seal(session, like, generation)):
-            sending.routed.append(self._nudge(router, join, message, complete))
+            room = max(0, step.stage.window + opened.received_count - opened.announced_before)
+            routes = _hold(routes, room, window_name(like, opened.generation))
+        if opened.complete:
+            sending.routed.append(self._nudge(router, join, message, opened.complete))
         return routes
 
     def _nudge(self, router: Router, join: Step, message: PipelineMessage, complete: fan_in.Join) -> Routed:
@@ -272,6 +266,15 @@ class Outbox:
             self._ranks[request_id] = max(rank, self._ranks.pop(request_id, -1))
         while len(self._ranks) > 10_000:
             self._ranks.popitem(last=False)
+
+
+def _endings(message: PipelineMessage, emissions: Sequence[Emission]) -> list[requests.Ending]:
+    """NEXT after the last stage publishes nothing: it ends the request; the payload is its result."""
+    return [
+        requests.Ending(message.request_id, emitted.payload, emitted.generation)
+        for target, emitted in emissions
+        if target == NEXT
+    ]
 
 
 def _branch(arrival: BranchArrival) -> fan_in.Arrival:

@@ -80,8 +80,10 @@ async def arrive(session: AsyncSession, arrivals: Sequence[Arrival]) -> list[Joi
         if index in new:
             gained[state.id] += 1
             last[state.id] = index
-    counted = [(i, await _count(session, i, gained[i])) for i in sorted(gained, key=str)]
-    fired = [_join(row, last[state_id]) for state_id, row in counted if row is not None]
+    fired = []
+    for number in sorted(set(gained.values())):
+        ids = sorted((state_id for state_id in gained if gained[state_id] == number), key=str)
+        fired += [_join(row, last[as_uuid(row.id)]) for row in await _count(session, ids, number)]
     # A join's generations fire in their order: the newest result is written last.
     return sorted(fired, key=lambda join: join.generation)
 
@@ -95,15 +97,39 @@ class _State:
 
 
 async def _lock(session: AsyncSession, joins: Iterable[Arrival]) -> dict[JoinKey, dict[int, _State]]:
-    """Lock the joins concerned in key order and read their generations."""
-    found: dict[JoinKey, dict[int, _State]] = {}
-    for one in sorted(joins, key=lambda a: (str(a.request_id), a.stage, a.group_key)):
-        generations = await _generations(session, one.key)
-        if one.generation not in generations:
-            await _create(session, one, one.generation, one.expected)
-            generations = await _generations(session, one.key)
-        found[one.key] = generations
+    """Lock the joins concerned, all in one statement, and read their generations."""
+    wanted = sorted(joins, key=lambda a: (str(a.request_id), a.stage, a.group_key))
+    query = (
+        select(STATE)
+        .where(
+            STATE.c.request_id.in_({a.request_id for a in wanted}),
+            STATE.c.stage.in_({a.stage for a in wanted}),
+            STATE.c.group_key.in_({a.group_key for a in wanted}),
+        )
+        .order_by(STATE.c.id)
+        .with_for_update()
+    )
+    found: dict[JoinKey, dict[int, _State]] = defaultdict(dict)
+    for row in await session.execute(query):
+        found[row.request_id, row.stage, row.group_key][row.generation] = _state(row)
+    for one in wanted:
+        state = found[one.key].get(one.generation)
+        if state is None or state.is_complete:  # not announced yet, or a late correction
+            found[one.key] = await _generations_with(session, one)
     return found
+
+
+async def _generations_with(session: AsyncSession, arrival: Arrival) -> dict[int, _State]:
+    """All generations of a join, the arrival's own made where it is missing."""
+    generations = await _generations(session, arrival.key)
+    if arrival.generation not in generations:
+        await _create(session, arrival, arrival.generation, arrival.expected)
+        generations = await _generations(session, arrival.key)
+    return generations
+
+
+def _state(row: Row[Any]) -> _State:
+    return _State(row.id, row.generation, row.is_complete, row.expected_count is not None)
 
 
 async def _generations(session: AsyncSession, key: JoinKey) -> dict[int, _State]:
@@ -116,12 +142,8 @@ async def _generations(session: AsyncSession, key: JoinKey) -> dict[int, _State]
     await session.execute(
         select(STATE.c.id).where(*mine).order_by(STATE.c.generation).limit(1).with_for_update()
     )
-    query = select(STATE.c.id, STATE.c.generation, STATE.c.is_complete, STATE.c.expected_count).where(*mine)
-    result = await session.execute(query.order_by(STATE.c.generation))
-    return {
-        row.generation: _State(row.id, row.generation, row.is_complete, row.expected_count is not None)
-        for row in result
-    }
+    result = await session.execute(select(STATE).where(*mine).order_by(STATE.c.generation))
+    return {row.generation: _state(row) for row in result}
 
 
 async def _create(session: AsyncSession, arrival: Arrival, generation: int, expected: int | None) -> None:
@@ -207,18 +229,58 @@ async def _refresh(session: AsyncSession, key: tuple[Any, ...], arrival: Arrival
 _RETURNED = "id, request_id, stage, group_key, generation, expected_count, is_complete"
 
 
-async def _count(session: AsyncSession, state_id: UUID, gained: int) -> Row[Any] | None:
-    """The atomic count of the specification; the row comes back once, when it completes."""
+async def _count(session: AsyncSession, state_ids: Sequence[UUID], gained: int) -> list[Row[Any]]:
+    """The atomic count of the specification; a join's row comes back once, when it completes."""
+    dialect = session.get_bind().dialect.name
+    ids = [str(i) for i in state_ids] if dialect == "sqlite" else list(state_ids)
     counted = await rows.execute(
         session,
         f"UPDATE aggregation_state SET received_count = received_count + :gained, updated_at = :now, "
         f"is_complete = (expected_count IS NOT NULL AND received_count + :gained >= expected_count) "
-        f"WHERE id = :id AND NOT is_complete RETURNING {_RETURNED}",
-        id=state_id,
+        f"WHERE {rows.among(dialect, 'id', ':ids')} AND NOT is_complete RETURNING {_RETURNED}",
+        ids=ids,
         gained=gained,
         now=utc_now(),
     )
-    return counted[0] if counted and counted[0].is_complete else None
+    return [row for row in counted if row.is_complete]
+
+
+@dataclass(frozen=True, slots=True)
+class FanOut:
+    """A join as a fan-out finds it; `complete` when every unit had come by the time it was over."""
+
+    generation: int
+    announced_before: int = 0
+    received_count: int = 0
+    complete: Join | None = None
+
+
+async def fan_out(session: AsyncSession, like: Arrival, units: int, *, is_last: bool) -> FanOut:
+    """Announce units to the join that will collect them, and seal it when these were the last."""
+    if units and await _first_announcement(session, like, units, is_last):
+        return FanOut(like.generation)
+    generation = await open_generation(session, like)
+    known = await announce(session, like, generation, units)
+    complete = await seal(session, like, generation) if is_last else None
+    return FanOut(generation, known.announced_before, known.received_count, complete)
+
+
+async def _first_announcement(session: AsyncSession, like: Arrival, units: int, is_last: bool) -> bool:
+    """The usual case in one statement: nobody knows the join yet."""
+    fresh = {
+        "id": uuid4(),
+        "tenant_id": like.tenant_id,
+        "request_id": like.request_id,
+        "stage": like.stage,
+        "group_key": like.group_key,
+        "generation": like.generation,
+        "announced_count": units,
+        "expected_count": units if is_last else None,
+    }
+    # Only as a join's first row: an amended fan-out must see the generations there are.
+    if like.generation != 1:
+        return False
+    return bool(await rows.insert(session, STATE, [fresh], on_conflict="nothing", returning="id"))
 
 
 async def open_generation(session: AsyncSession, like: Arrival) -> int:
@@ -307,6 +369,13 @@ async def bodies(session: AsyncSession, join: Join) -> dict[str, PipelineMessage
     )
     newest = {row.unit_key: row for row in await session.execute(query)}
     return {u: PipelineMessage.parse(r.body) for u, r in newest.items() if r.body and r.failure is None}
+
+
+async def requests_with_failures(session: AsyncSession, request_ids: Sequence[UUID]) -> set[UUID]:
+    """Which of these requests have a unit that failed at some time."""
+    mine = ARRIVALS.c.request_id.in_(request_ids)
+    query = select(ARRIVALS.c.request_id).where(mine, ARRIVALS.c.failure.is_not(None)).distinct()
+    return set(await session.scalars(query))
 
 
 async def failures(session: AsyncSession, request_id: UUID) -> list[dict[str, Any]]:

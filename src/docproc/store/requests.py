@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -55,35 +56,64 @@ async def advance(session: AsyncSession, request_ids: Sequence[UUID], status: st
     return [r.id for r in found]
 
 
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A flow that has come to its end, with what it found."""
+
+    request_id: UUID
+    result: Any = None
+    generation: int = 1
+
+
 async def finish(
     session: AsyncSession, request_id: UUID, result: Any = None, generation: int = 1
 ) -> str | None:
-    """The flow has come to its end: `completed`, or `failed` naming the units that have no result.
+    """End one request; returns the status set now, None when it had ended before."""
+    return (await finish_all(session, [Ending(request_id, result, generation)])).get(request_id)
 
-    A request that ended before keeps its status and gets the newer result. Returns the status set now.
+
+async def finish_all(session: AsyncSession, endings: Sequence[Ending]) -> dict[UUID, str]:
+    """`completed`, or `failed` naming the units that have no result; returns the statuses set now.
+
+    A request that ended before keeps its status and gets the newer result.
     """
-    request = await _locked(session, request_id)
-    if request is None or generation < request.result_generation:
-        return None
-    request.result_generation = generation
-    now = utc_now()
-    failed = await fan_in.failures(session, request_id)
-    if result is not None:
-        request.result_payload = result
-    request.updated_at = now
-    request.completed_at = now
+    if not endings:
+        return {}
+    ids = sorted({ending.request_id for ending in endings}, key=str)
+    query = select(Request).where(Request.id.in_(ids)).order_by(Request.id).with_for_update()
+    found = await session.scalars(query.execution_options(populate_existing=True))
+    known = {request.id: request for request in found}
+    failed = await fan_in.requests_with_failures(session, ids)
+    notes, ended = [], {}
+    for ending in endings:
+        request = known.get(ending.request_id)
+        if request is None or ending.generation < request.result_generation:
+            continue
+        was_over = request.status in TERMINAL
+        units = await fan_in.failures(session, request.id) if request.id in failed else []
+        _end(request, ending, units)
+        kind = "answer" if was_over else "status"
+        notes.append(events.Event(request.id, kind, tenant_id=request.tenant_id, outcome=request.status))
+        if not was_over:
+            ended[request.id] = request.status
+    await session.flush()
+    await events.record(session, notes)
+    return ended
+
+
+def _end(request: Request, ending: Ending, failed: list[dict[str, Any]]) -> None:
+    request.result_generation = ending.generation
+    if ending.result is not None:
+        request.result_payload = ending.result
+    request.updated_at = request.completed_at = utc_now()
     if request.status in TERMINAL:
-        await _note(session, request, "answer", request.status)
-        return None
+        return
+    request.status = RequestStatus.FAILED if failed else RequestStatus.COMPLETED
+    request.error = None
     if failed:
         units = ", ".join(item["unit"] for item in failed)
         reason = f"no result for {units} ({failed[0]['error']})"
         request.error = {"code": "units_failed", "message": reason, "units": failed}
-    else:
-        request.error = None
-    request.status = RequestStatus.FAILED if failed else RequestStatus.COMPLETED
-    await _note(session, request, "status", request.status)
-    return request.status
 
 
 async def fail(session: AsyncSession, request_id: UUID, error: dict[str, Any]) -> bool:
