@@ -87,14 +87,17 @@ class Fleet:
         await self.until_ready(count)
 
     async def spawn(self, **variables: str) -> asyncio.subprocess.Process:
+        log = (self.folder / "workers.log").open("ab")
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             *self.command,
             *(self.components if self.takes_components else ()),
             stdin=asyncio.subprocess.PIPE,
+            stderr=log,
             env={**self.environment, **variables},
             cwd=ROOT,
         )
+        log.close()
         self.processes.append(process)
         return process
 

@@ -24,7 +24,7 @@ THREADS = 1
 PREFETCH = 100
 
 # Messages are persistent and acknowledged after the work. With publisher confirms, because the comparison is
-# between durable systems: without them (Dramatiq's default) a message can be lost before the broker stored it,
+# between durable systems: without them (Dramatiq's default) a message can be lost before it is stored,
 # and this graph ran about twice as fast.
 broker = RabbitmqBroker(url=servers.RABBITMQ_URL, confirm_delivery=True)
 dramatiq.set_broker(broker)

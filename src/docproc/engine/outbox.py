@@ -103,11 +103,12 @@ class Outbox:
         step = router.plan.step(message.current_stage)
         if step.component.status:
             sending.statuses[step.component.status].add(message.request_id)
+        fired: fan_in.Join | None = session.info.get(fan_in.FIRED_JOINS, {}).get(message.message_id)
         if not step.following:
-            sending.endings.extend(_endings(message, emissions))
+            generation = fired.generation if fired else message.generation
+            sending.endings.extend(_endings(message.request_id, emissions, generation))
             emissions = [emission for emission in emissions if emission[0] != NEXT]
         if step.fans_out_to is None:
-            fired: fan_in.Join | None = session.info.get(fan_in.FIRED_JOINS, {}).get(message.message_id)
             return [(router, router.resolve(message, emissions, fired.generation if fired else None))]
         routes = await self._fan_out(session, router, step, message, emissions, sending, more_to_come)
         return [(router, routes)]
@@ -268,10 +269,10 @@ class Outbox:
             self._ranks.popitem(last=False)
 
 
-def _endings(message: PipelineMessage, emissions: Sequence[Emission]) -> list[requests.Ending]:
+def _endings(request_id: UUID, emissions: Sequence[Emission], generation: int) -> list[requests.Ending]:
     """NEXT after the last stage publishes nothing: it ends the request; the payload is its result."""
     return [
-        requests.Ending(message.request_id, emitted.payload, emitted.generation)
+        requests.Ending(request_id, emitted.payload, generation)
         for target, emitted in emissions
         if target == NEXT
     ]
