@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import logging
 import random
 import signal
 import sys
@@ -26,6 +27,7 @@ from uuid import UUID
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import structlog
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -117,6 +119,7 @@ class Run:
         with contextlib.ExitStack() as stack:
             self.servers = Servers(self.report.system, stack)
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="docproc-faults-"))
+            structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
             self.fleet = Fleet(
                 {**self.servers.variables, "FAULT_PROBABILITY": str(self.scale.probability)},
                 PATHS,
@@ -165,21 +168,36 @@ class Run:
                 self.takeovers.append(asyncio.create_task(self._measure_takeover(worker_id)))
 
     async def _measure_takeover(self, worker_id: str) -> float:
-        """From death until nothing is held by the dead worker any more."""
-        died = time.monotonic()
-        while await self._again(lambda: self._held_by(worker_id)):
-            await asyncio.sleep(0.02)
-        return time.monotonic() - died
+        """From death until nothing is held by the dead worker any more.
 
-    async def _held_by(self, worker_id: str) -> bool:
-        async with self.fleet.app.store.reading() as session:
-            held = await rows.execute(
+        When all processes died at once, the time counts from the moment an heir is alive.
+        """
+        died = time.monotonic()
+        while True:
+            is_held, heirs = await self._again(lambda: self._held_by(worker_id))
+            if not is_held:
+                return time.monotonic() - died
+            if not heirs:
+                died = time.monotonic()
+            await asyncio.sleep(0.02)
+
+    async def _held_by(self, worker_id: str) -> tuple[bool, int]:
+        store = self.fleet.app.store
+        recently = store.clock_plus(":age")
+        async with store.reading() as session:
+            (found,) = await rows.execute(
                 session,
-                "SELECT 1 FROM messages WHERE worker_id = :w AND state IN ('leased', 'sent') "
-                "AND EXISTS (SELECT 1 FROM workers WHERE id = :w) LIMIT 1",
+                f"""
+                SELECT EXISTS (
+                    SELECT 1 FROM messages WHERE worker_id = :w AND state IN ('leased', 'sent')
+                    AND EXISTS (SELECT 1 FROM workers WHERE id = :w)
+                ) AS is_held,
+                (SELECT count(*) FROM workers WHERE id <> :w AND beat_at > {recently}) AS heirs
+                """,
                 w=worker_id,
+                age=-1.5,
             )
-        return bool(held)
+        return bool(found.is_held), int(found.heirs)
 
     async def _kill_at_random(self) -> None:
         """Besides the workers' own chance to die at the worst moments."""

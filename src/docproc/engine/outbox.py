@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.component import BACKOFFICE, NEXT, Emission
 from docproc.message import PipelineMessage, child_key
-from docproc.store import fan_in, messages, requests
+from docproc.store import fan_in, fan_out, messages, requests
 from docproc.store.columns import as_uuid
 from docproc.store.session import Store
 from docproc.store.tables import MessageState, Request
@@ -147,7 +147,7 @@ class Outbox:
         hint = fired.generation if fired else message.generation
         like = fan_in.Arrival(message.request_id, message.tenant_id, join.join_name, group_key, hint, "")
         units = sum(target != BACKOFFICE for target, _ in emissions)
-        opened = await fan_in.fan_out(session, like, units, is_last=over)
+        opened = await fan_out.announce_units(session, like, units, is_last=over)
         routes = router.resolve(message, emissions, opened.generation)
         if step.stage.window is not None:
             room = max(0, step.stage.window + opened.received_count - opened.announced_before)

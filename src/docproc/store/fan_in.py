@@ -1,4 +1,4 @@
-"""Joins: units are counted, not messages, and a join fires once per generation."""
+"""Joins: units are counted, not messages, and a join fires once per generation. Its other half is fan_out."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def arrive(session: AsyncSession, arrivals: Sequence[Arrival]) -> list[Joi
     fired = []
     for number in sorted(set(gained.values())):
         ids = sorted((state_id for state_id in gained if gained[state_id] == number), key=str)
-        fired += [_join(row, last[as_uuid(row.id)]) for row in await _count(session, ids, number)]
+        fired += [join_of(row, last[as_uuid(row.id)]) for row in await _count(session, ids, number)]
     # A join's generations fire in their order: the newest result is written last.
     return sorted(fired, key=lambda join: join.generation)
 
@@ -121,18 +121,18 @@ async def _lock(session: AsyncSession, joins: Iterable[Arrival]) -> dict[JoinKey
 
 async def _generations_with(session: AsyncSession, arrival: Arrival) -> dict[int, _State]:
     """All generations of a join, the arrival's own made where it is missing."""
-    generations = await _generations(session, arrival.key)
-    if arrival.generation not in generations:
-        await _create(session, arrival, arrival.generation, arrival.expected)
-        generations = await _generations(session, arrival.key)
-    return generations
+    known = await generations(session, arrival.key)
+    if arrival.generation not in known:
+        await create(session, arrival, arrival.generation, arrival.expected)
+        known = await generations(session, arrival.key)
+    return known
 
 
 def _state(row: Row[Any]) -> _State:
     return _State(row.id, row.generation, row.is_complete, row.expected_count is not None)
 
 
-async def _generations(session: AsyncSession, key: JoinKey) -> dict[int, _State]:
+async def generations(session: AsyncSession, key: JoinKey) -> dict[int, _State]:
     """Lock a join and read its generations.
 
     Two statements: one that waited for a lock does not see rows that were inserted while it waited.
@@ -146,7 +146,7 @@ async def _generations(session: AsyncSession, key: JoinKey) -> dict[int, _State]
     return {row.generation: _state(row) for row in result}
 
 
-async def _create(session: AsyncSession, arrival: Arrival, generation: int, expected: int | None) -> None:
+async def create(session: AsyncSession, arrival: Arrival, generation: int, expected: int | None) -> None:
     """Another worker may create the same join at the same moment: the unique constraint decides."""
     await rows.insert(
         session,
@@ -168,14 +168,14 @@ async def _create(session: AsyncSession, arrival: Arrival, generation: int, expe
 
 async def _place(session: AsyncSession, arrival: Arrival, states: dict[JoinKey, dict[int, _State]]) -> _State:
     """The generation that counts this arrival."""
-    generations = states[arrival.key]
-    state = generations.get(arrival.generation)
+    known = states[arrival.key]
+    state = known.get(arrival.generation)
     if state is None or state.is_complete:
         # A late correction: a generation of its own, complete with this one unit.
-        generation = max(generations) + 1 if state is not None else arrival.generation
-        await _create(session, arrival, generation, 1 if state is not None else arrival.expected)
-        generations.update(await _generations(session, arrival.key))
-        state = generations[generation]
+        generation = max(known) + 1 if state is not None else arrival.generation
+        await create(session, arrival, generation, 1 if state is not None else arrival.expected)
+        known.update(await generations(session, arrival.key))
+        state = known[generation]
     return state
 
 
@@ -226,7 +226,7 @@ async def _refresh(session: AsyncSession, key: tuple[Any, ...], arrival: Arrival
     )
 
 
-_RETURNED = "id, request_id, stage, group_key, generation, expected_count, is_complete"
+RETURNED = "id, request_id, stage, group_key, generation, expected_count, is_complete"
 
 
 async def _count(session: AsyncSession, state_ids: Sequence[UUID], gained: int) -> list[Row[Any]]:
@@ -237,110 +237,12 @@ async def _count(session: AsyncSession, state_ids: Sequence[UUID], gained: int) 
         session,
         f"UPDATE aggregation_state SET received_count = received_count + :gained, updated_at = :now, "
         f"is_complete = (expected_count IS NOT NULL AND received_count + :gained >= expected_count) "
-        f"WHERE {rows.among(dialect, 'id', ':ids')} AND NOT is_complete RETURNING {_RETURNED}",
+        f"WHERE {rows.among(dialect, 'id', ':ids')} AND NOT is_complete RETURNING {RETURNED}",
         ids=ids,
         gained=gained,
         now=utc_now(),
     )
     return [row for row in counted if row.is_complete]
-
-
-@dataclass(frozen=True, slots=True)
-class FanOut:
-    """A join as a fan-out finds it; `complete` when every unit had come by the time it was over."""
-
-    generation: int
-    announced_before: int = 0
-    received_count: int = 0
-    complete: Join | None = None
-
-
-async def fan_out(session: AsyncSession, like: Arrival, units: int, *, is_last: bool) -> FanOut:
-    """Announce units to the join that will collect them, and seal it when these were the last."""
-    if units and await _first_announcement(session, like, units, is_last):
-        return FanOut(like.generation)
-    generation = await open_generation(session, like)
-    known = await announce(session, like, generation, units)
-    complete = await seal(session, like, generation) if is_last else None
-    return FanOut(generation, known.announced_before, known.received_count, complete)
-
-
-async def _first_announcement(session: AsyncSession, like: Arrival, units: int, is_last: bool) -> bool:
-    """The usual case in one statement: nobody knows the join yet."""
-    fresh = {
-        "id": uuid4(),
-        "tenant_id": like.tenant_id,
-        "request_id": like.request_id,
-        "stage": like.stage,
-        "group_key": like.group_key,
-        "generation": like.generation,
-        "announced_count": units,
-        "expected_count": units if is_last else None,
-    }
-    # Only as a join's first row: an amended fan-out must see the generations there are.
-    if like.generation != 1:
-        return False
-    return bool(await rows.insert(session, STATE, [fresh], on_conflict="nothing", returning="id"))
-
-
-async def open_generation(session: AsyncSession, like: Arrival) -> int:
-    """The generation a fan-out counts into: the join's unsealed one, else a new one."""
-    generations = await _generations(session, like.key)
-    if not generations:
-        # Perhaps another worker is at it right now: the unique constraint decides, then all look again.
-        await _create(session, like, like.generation, None)
-        generations = await _generations(session, like.key)
-    latest = generations[max(generations)]
-    if not latest.is_sealed:
-        return latest.generation
-    generation = max(latest.generation + 1, like.generation)
-    await _create(session, like, generation, None)
-    return generation
-
-
-@dataclass(frozen=True, slots=True)
-class Announced:
-    """A join after `announce`: what the fan-out may know of it."""
-
-    announced_before: int
-    received_count: int
-
-
-async def announce(session: AsyncSession, like: Arrival, generation: int, units: int) -> Announced:
-    """So many more units are on their way. Locks the join: arrivals come strictly before or after."""
-    (row,) = await rows.execute(
-        session,
-        "UPDATE aggregation_state SET announced_count = announced_count + :units "
-        f"WHERE {_ONE} RETURNING announced_count, received_count",
-        units=units,
-        **_one(like, generation),
-    )
-    return Announced(row.announced_count - units, row.received_count)
-
-
-async def seal(session: AsyncSession, like: Arrival, generation: int) -> Join | None:
-    """The fan-out is over: what was announced is all. Returns the join if every unit has come already."""
-    sealed = await rows.execute(
-        session,
-        f"UPDATE aggregation_state SET expected_count = announced_count, updated_at = :now, "
-        f"is_complete = (received_count >= announced_count) "
-        f"WHERE {_ONE} AND NOT is_complete RETURNING {_RETURNED}",
-        now=utc_now(),
-        **_one(like, generation),
-    )
-    return _join(sealed[0], 0) if sealed and sealed[0].is_complete else None
-
-
-_ONE = "request_id = :request AND stage = :stage AND group_key = :group_key AND generation = :generation"
-
-
-def _one(like: Arrival, generation: int) -> dict[str, Any]:
-    return {
-        "request": like.request_id,
-        "stage": like.stage,
-        "group_key": like.group_key,
-        "generation": generation,
-    }
 
 
 async def sealed_join(session: AsyncSession, arrival: Arrival, index: int) -> Join | None:
@@ -352,7 +254,7 @@ async def sealed_join(session: AsyncSession, arrival: Arrival, index: int) -> Jo
         STATE.c.generation == arrival.generation,
     )
     row = (await session.execute(query)).first()
-    return _join(row, index) if row is not None else None
+    return join_of(row, index) if row is not None else None
 
 
 async def bodies(session: AsyncSession, join: Join) -> dict[str, PipelineMessage]:
@@ -393,7 +295,7 @@ async def failures(session: AsyncSession, request_id: UUID) -> list[dict[str, An
     return [{"unit": r.unit_key, **json.loads(r.failure)} for r in latest.values() if r.failure is not None]
 
 
-def _join(row: Row[Any], completed_by: int) -> Join:
+def join_of(row: Row[Any], completed_by: int) -> Join:
     return Join(
         as_uuid(row.id),
         as_uuid(row.request_id),
