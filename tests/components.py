@@ -226,6 +226,16 @@ class Unplugged(BaseComponent):
         raise ConnectionRefusedError("nobody listens there")
 
 
+class Slip(BaseComponent):
+    """Returns what a beginner might, as `payload.slip` says."""
+
+    component_name = "slip"
+
+    async def process_message(self, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
+        slips = {"none": None, "message": message, "empty": [], "bare": [message]}
+        return slips[message.payload["slip"]]  # type: ignore[return-value] # the point of it
+
+
 CLASSES = (
     Split,
     StreamSplit,
@@ -242,5 +252,6 @@ CLASSES = (
     GatherPairs,
     Foreign,
     Unplugged,
+    Slip,
 )
 PATHS = {c.component_name: f"{c.__module__}.{c.__name__}" for c in CLASSES}

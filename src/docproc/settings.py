@@ -61,7 +61,7 @@ class Settings(BaseSettings):
     child_memory_mb: int = Field(default=4096, ge=64)
 
     # what it says
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_level: Literal["debug", "info", "warning", "error", "critical"] = "info"
     log_format: Literal["auto", "json", "console"] = "auto"
 
     @field_validator("log_level", "log_format", "transport", mode="before")

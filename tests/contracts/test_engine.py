@@ -225,6 +225,36 @@ async def test_component_whose_own_connection_fails_is_retried_and_buried(engine
     assert [event.attempt for event in await engine.events(request.id, "handled")] == [1, 2]
 
 
+@pytest.mark.parametrize(
+    ("slip", "says"),
+    [
+        ("none", "returned NoneType, not a list"),
+        ("message", "returned PipelineMessage, not a list"),
+        ("bare", "returned list, not a list of (target, message)"),
+        ("empty", "emitted nothing, so the request would never arrive"),
+    ],
+)
+async def test_slip_in_a_component_is_explained_and_the_worker_lives(
+    sqlite_engine: Harness, slip: str, says: str
+) -> None:
+    sqlite_engine.workflow("slip", "stages: [{name: slip, component: slip}]")
+    sqlite_engine.workflow("fan", FAN)
+    await sqlite_engine.start()
+    request = await sqlite_engine.run("slip", slip=slip)
+    assert request.status == "failed"
+    assert says in request.error["message"]
+    assert (await sqlite_engine.run("fan", n=1)).status == "completed"
+
+
+async def test_bug_in_a_component_is_kept_with_its_place(sqlite_engine: Harness) -> None:
+    sqlite_engine.workflow("slip", "stages: [{name: slip, component: slip, retry: {attempts: 1}}]")
+    await sqlite_engine.start("slip")
+    await sqlite_engine.run("slip")  # no payload.slip: a KeyError
+    (letter,) = await _letters(sqlite_engine)
+    assert letter.reason == "KeyError: 'slip'"
+    assert 'return slips[message.payload["slip"]]' in letter.history[0]["traceback"]
+
+
 async def test_failing_message_does_not_take_its_group_down(engine: Harness) -> None:
     engine.workflow("poison", POISON)
     request_id = await engine.submit("poison", n=60, poison=[7])

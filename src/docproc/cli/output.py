@@ -26,7 +26,7 @@ def load_settings() -> Settings:
     """The settings of a command that ends; its log keeps off standard output, which is the answer."""
     settings = Settings.load()
     if "log_level" not in settings.model_fields_set:  # what went wrong is in the answer already
-        settings = settings.model_copy(update={"log_level": "error"})
+        settings = settings.model_copy(update={"log_level": "critical"})
     logs.configure(settings, component="cli")
     return settings
 

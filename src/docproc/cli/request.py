@@ -166,6 +166,9 @@ async def _watch(application: App, request_id: UUID, *, live: bool) -> Request:
             request = await _find(application, request_id)
             assert request is not None  # submitted by us, in this database
             if request.status in TERMINAL:
+                if live:  # what happened, stage by stage, stays to be read
+                    view.stop()
+                    errors.print(await _progress(application, request))
                 return request
             if live:
                 view.update(await _progress(application, request), refresh=True)
@@ -177,8 +180,9 @@ async def _progress(application: App, request: Request) -> Table:
         select(Event.stage, Event.outcome, func.count())
         .where(Event.request_id == request.id, Event.kind == "handled")
         .group_by(Event.stage, Event.outcome)
+        .order_by(func.min(Event.id))
     )
-    table = Table(box=None, title=f"{request.status} …", title_justify="left", show_header=False)
+    table = Table("stage", "outcome", "messages", box=None, header_style="dim")
     async with application.store.reading() as session:
         for stage, outcome, number in await session.execute(query):
             table.add_row(stage, outcome, str(number))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import traceback
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID, uuid4
@@ -117,7 +118,10 @@ async def _open_letter(session: AsyncSession, letter_id: UUID) -> DeadLetter:
         raise PermanentError(f"there is no dead letter {letter_id}", remedy="See docproc deadletters list")
     if letter.settled_at is not None:
         done = f"replayed as {letter.replayed_as}" if letter.replayed_as else "discarded"
-        raise PermanentError(f"dead letter {letter_id} was already {done}", remedy="Nothing is left to do")
+        raise PermanentError(
+            f"dead letter {letter_id} was already {done}",
+            remedy="If it failed again, docproc deadletters list has the new letter",
+        )
     return letter
 
 
@@ -168,7 +172,13 @@ def attempt_note(work: Work, error: Exception) -> dict[str, Any]:
         "at": utc_now().isoformat(),
         "error": describe(error),
         "type": type(error).__name__,
+        **({} if isinstance(error, DocProcError) else {"traceback": _traceback(error)}),
     }
+
+
+def _traceback(error: Exception) -> str:
+    """Where a component's own bug is; the end of it says most."""
+    return "".join(traceback.format_exception(error))[-4000:]
 
 
 def _letter(work: Work, error: Exception, history: list[dict[str, Any]]) -> dict[str, Any]:

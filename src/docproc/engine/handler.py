@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Sequence
-from typing import cast
+from typing import Any, cast
 
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.component import BaseComponent, Emission
+from docproc.component import BaseComponent, Emission, JoinComponent
 from docproc.engine.outbox import Outbox
 from docproc.engine.relay import Relay
 from docproc.engine.work import Outcome, Work
+from docproc.errors import PermanentError
+from docproc.message import PipelineMessage
 from docproc.store import events, messages, rows
 from docproc.store.messages import AlreadyHandled
 from docproc.store.session import Store
@@ -48,7 +50,7 @@ class Handler:
     async def _one(self, work: Work) -> None:
         async with self.store.handling(self.claim(work)) as session:
             produced = self.component.process_message(work.message, session)
-            work.emissions = await cast(Awaitable[list[Emission]], produced)
+            work.emissions = emissions_of(self.component, work, await cast(Awaitable[Any], produced))
             copies = await self.outbox.dispatch(session, [(work.message, work.emissions)])
             work.ended(Outcome.DONE)
             await events.record(session, [work.event(self.outbox.worker_id)])
@@ -63,7 +65,7 @@ class Handler:
             if todo:
                 produced = await self.component.process_messages([w.message for w in todo], session)
                 for work, emissions in zip(todo, produced, strict=True):
-                    work.emissions = emissions
+                    work.emissions = emissions_of(self.component, work, emissions)
                 copies = await self.outbox.dispatch(session, [(w.message, w.emissions) for w in todo])
                 for work in todo:
                     work.ended(Outcome.DONE)
@@ -151,3 +153,27 @@ class Handler:
                 raise AlreadyHandled(work.message.message_id)
 
         return touch
+
+
+def emissions_of(component: BaseComponent, work: Work, produced: Any) -> list[Emission]:
+    """What a component returned, if it is what it should be; a slip must not become a riddle, or a hang."""
+    is_list = isinstance(produced, list) and all(
+        isinstance(item, tuple)
+        and len(item) == 2
+        and isinstance(item[0], str)
+        and isinstance(item[1], PipelineMessage)
+        for item in produced
+    )
+    if not is_list:
+        raise PermanentError(
+            f"component {component.component_name!r} returned {type(produced).__name__}, not a list of "
+            "(target, message)",
+            remedy="Return, for example, [(NEXT, message.model_copy(update={'payload': {...}}))]",
+        )
+    if not produced and work.step and not work.step.fans_out_to and not isinstance(component, JoinComponent):
+        unit = work.message.unit_key or "the request"
+        raise PermanentError(
+            f"component {component.component_name!r} emitted nothing, so {unit} would never arrive",
+            remedy="Emit the message to NEXT, or skip the stage with `when:`",
+        )
+    return cast(list[Emission], produced)

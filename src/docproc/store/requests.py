@@ -111,8 +111,9 @@ def _end(request: Request, ending: Ending, failed: list[dict[str, Any]]) -> None
     request.status = RequestStatus.FAILED if failed else RequestStatus.COMPLETED
     request.error = None
     if failed:
-        units = ", ".join(item["unit"] for item in failed)
-        reason = f"no result for {units} ({failed[0]['error']})"
+        named = ", ".join(f"{item['unit']} ({item['error']})" for item in failed[:3])
+        more = f" and {len(failed) - 3} more" if len(failed) > 3 else ""
+        reason = f"no result for {named}{more}"
         request.error = {"code": "units_failed", "message": reason, "units": failed}
 
 

@@ -181,6 +181,4 @@ async def _connect_postgres(*args: Any, **options: Any) -> Any:
     try:
         return await asyncpg.connect(*args, **options)
     except (OSError, TimeoutError, asyncpg.CannotConnectNowError, asyncpg.TooManyConnectionsError) as error:
-        raise DatabaseDownError(
-            f"PostgreSQL takes no connections: {error}", remedy="Check DOCPROC_DATABASE_URL and the server"
-        ) from error
+        raise DatabaseDownError(f"PostgreSQL takes no connections: {error}") from error

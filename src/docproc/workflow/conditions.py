@@ -58,7 +58,7 @@ def _parsed(expression: str) -> Any:
 def holds(expression: str, message: PipelineMessage) -> bool:
     """Whether the condition is true of the message; a condition that fails is a permanent error."""
     names = {name: getattr(message, name) for name in NAMES} | {"payload": _Fields(message.payload)}
-    evaluator = _Evaluator(names=names, functions=FUNCTIONS)
+    evaluator = _Evaluator(names=names, functions=dict(FUNCTIONS))  # a copy: it adds its own
     try:
         return bool(evaluator.eval(expression, previously_parsed=_parsed(expression)))
     except (InvalidExpression, ArithmeticError, TypeError, ValueError, LookupError) as error:

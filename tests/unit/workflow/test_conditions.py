@@ -158,3 +158,9 @@ def test_deciding_changes_nothing_in_the_message() -> None:
     before = MESSAGE.encode()
     conditions.holds("payload.absent == payload.client.absent", MESSAGE)
     assert MESSAGE.encode() == before
+
+
+def test_deciding_a_condition_does_not_change_what_the_next_check_accepts() -> None:
+    before = dict(conditions.FUNCTIONS)
+    conditions.holds("payload.n == 1", message("a", payload={"n": 1}))
+    assert before == conditions.FUNCTIONS

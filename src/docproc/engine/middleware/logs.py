@@ -11,6 +11,7 @@ import structlog
 
 from docproc.engine.dead_letters import describe
 from docproc.engine.work import Handle, Middleware, Outcome, Work
+from docproc.errors import DocProcError
 from docproc.message import utc_now
 
 log = structlog.get_logger(__name__)
@@ -70,6 +71,8 @@ class Logs(Middleware):
             fields["sla"] = {"deadline": message.deadline_utc.isoformat(), "restante_ms": round(left)}
         if work.error is not None:
             fields["error"] = describe(work.error)
+            if not isinstance(work.error, DocProcError):  # a bug: say where
+                fields["exc_info"] = work.error
         return fields
 
     def _result(self, work: Work) -> dict[str, object]:

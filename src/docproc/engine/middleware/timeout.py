@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 
 from docproc.engine.work import Handle, Middleware, Work
@@ -17,13 +18,18 @@ class TimeLimit(Middleware):
         # A group shares its transaction, so it shares the shortest limit; a group that misses it is redone
         # one by one, each message with its own.
         limit = min(limits)
+        started = time.monotonic()
         try:
             async with asyncio.timeout(limit) as scope:
                 await handle(works)
         except TimeoutError as error:
             if not scope.expired():
                 raise
+            late = time.monotonic() - started - limit
+            blocked = late > max(0.5, limit / 2)  # cancelling takes milliseconds, unless nobody can
             raise TimeLimitError(
                 f"not done within the stage's timeout_seconds ({limit:g} s)",
-                remedy="Raise timeout_seconds, or split the work",
+                remedy="The component blocks the event loop: use `await self.offload(function, …)`"
+                if blocked
+                else "Raise timeout_seconds, or split the work",
             ) from error
