@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import aio_pika
+import aiormq
 import asyncpg  # type: ignore[import-untyped, unused-ignore]
 import pytest
 
@@ -249,20 +249,19 @@ def _sql(url: str, query: str) -> object:
 
 async def _publish(url: str, text: str) -> None:
     """Publish a persistent message to a durable queue and wait for the broker's confirm."""
-    async with await aio_pika.connect(url) as connection:
-        channel = await connection.channel(publisher_confirms=True)
-        await channel.declare_queue("kept", durable=True)
-        message = aio_pika.Message(text.encode(), delivery_mode=aio_pika.DeliveryMode.PERSISTENT)
-        await channel.default_exchange.publish(message, routing_key="kept")
+    connection = await aiormq.connect(url)
+    channel = await connection.channel(publisher_confirms=True)
+    await channel.queue_declare("kept", durable=True)
+    persistent = aiormq.spec.Basic.Properties(delivery_mode=2)
+    await channel.basic_publish(text.encode(), routing_key="kept", properties=persistent)
+    await connection.close()
 
 
 async def _drain(url: str) -> list[str]:
     """Take every message from the queue, in order."""
-    texts: list[str] = []
-    async with await aio_pika.connect(url) as connection:
-        channel = await connection.channel()
-        queue = await channel.declare_queue("kept", durable=True)
-        while message := await queue.get(fail=False):
-            texts.append(message.body.decode())
-            await message.ack()
-    return texts
+    connection = await aiormq.connect(url)
+    channel = await connection.channel()
+    declared = await channel.queue_declare("kept", durable=True)
+    kept = [await channel.basic_get("kept", no_ack=True) for _ in range(declared.message_count or 0)]
+    await connection.close()
+    return [message.body.decode() for message in kept]
