@@ -201,7 +201,7 @@ def test_dead_letter_is_replayed_once_and_completes_its_request(cli: Processes) 
     )
     assert again.code == discarded.code == 1
     assert not again.json[0]["ok"] and "was already replayed as" in again.json[0]["error"]
-    assert "Nothing is left to do" in discarded.out
+    assert "If it failed again" in discarded.out
     assert empty.out == "There are no dead letters.\n"
 
     service = cli.start("worker", "poison", "gather", "--processes", "1", COMPONENTS=_with_cured(cli))
