@@ -103,7 +103,7 @@ class Outbox:
         step = router.plan.step(message.current_stage)
         if step.component.status:
             sending.statuses[step.component.status].add(message.request_id)
-        fired: fan_in.Join | None = session.info.get(fan_in.FIRED_JOINS, {}).get(message.message_id)
+        fired = _fired(session, message)
         if not step.following:
             generation = fired.generation if fired else message.generation
             sending.endings.extend(_endings(message.request_id, emissions, generation))
@@ -138,7 +138,7 @@ class Outbox:
         more_to_come: bool,
     ) -> list[Route]:
         """Announce the units to the join that will collect them; seal it when these were the last."""
-        fired: fan_in.Join | None = session.info.get(fan_in.FIRED_JOINS, {}).get(message.message_id)
+        fired = _fired(session, message)
         over = not more_to_come and (fired is not None or not step.is_join)
         if not emissions and not over:
             return []
@@ -267,6 +267,12 @@ class Outbox:
             self._ranks[request_id] = max(rank, self._ranks.pop(request_id, -1))
         while len(self._ranks) > 10_000:
             self._ranks.popitem(last=False)
+
+
+def _fired(session: AsyncSession, message: PipelineMessage) -> fan_in.Join | None:
+    """The join that handling this message completed, if it did."""
+    joins: dict[UUID, fan_in.Join] = session.info.get(fan_in.FIRED_JOINS, {})
+    return joins.get(message.message_id)
 
 
 def _endings(request_id: UUID, emissions: Sequence[Emission], generation: int) -> list[requests.Ending]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -81,7 +81,3 @@ async def read(
 async def count(session: AsyncSession, request_id: UUID, kind: str) -> int:
     query = select(func.count()).where(TABLE.c.request_id == request_id, TABLE.c.kind == kind)
     return int(await session.scalar(query) or 0)
-
-
-def as_dict(event: Event) -> dict[str, Any]:
-    return {name: value for name, value in asdict(event).items() if value is not None}

@@ -346,10 +346,5 @@ async def resume_request(session: AsyncSession, request_id: UUID) -> None:
     )
 
 
-async def drop_request(session: AsyncSession, request_id: UUID) -> None:
-    """Nothing more is to be done for this request, ever."""
-    await rows.execute(session, "DELETE FROM messages WHERE request_id = :request", request=request_id)
-
-
 def _ids(dialect: str, ids: Iterable[UUID]) -> list[Any]:
     return [str(i) for i in ids] if dialect == "sqlite" else list(ids)
