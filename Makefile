@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 
 ARGS ?=
 
-.PHONY: install demo test lint format bench clean-venv
+.PHONY: install demo test lint format bench train clean-venv
 
 install: $(STAMP)
 
@@ -18,12 +18,12 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-# The tutorial's example, in a folder of its own so that it can be run again and again.
+# A packet drawn, processed and shown, in a folder of its own so that it can be run again and again.
 demo: install
-	@DOCPROC=$(CURDIR)/$(BIN)/docproc sh examples/words/demo.sh
+	@DOCPROC=$(CURDIR)/$(BIN)/docproc sh examples/packet/demo.sh
 
 test: install
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup $(ARGS)
 
 lint: install
 	$(BIN)/ruff check .
@@ -39,6 +39,15 @@ bench: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/peers/requirements.txt
 	$(BIN)/python bench/fanout.py
 	$(BIN)/python bench/faults.py
+	@# The readers' dependencies are not ours, so they get their own environment; without it they are skipped.
+	-$(PYTHON) -m venv $(VENV)/peers && $(VENV)/peers/bin/python -m pip install --quiet \
+		--disable-pip-version-check -r bench/peers/requirements-documents.txt
+	$(BIN)/python bench/pipeline.py
+	$(BIN)/python bench/ocr.py
+
+# All models anew, from samples and the labelled folders in DATA: make train DATA="folder other/folder".
+train: install
+	$(BIN)/python -m docproc.quality.training $(DATA) $(ARGS)
 
 clean-venv:
 	rm -rf $(VENV)

@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import ClassVar
 from uuid import NAMESPACE_URL, uuid5
 
@@ -73,6 +73,29 @@ class Heavy(Work):
 
     component_name = "heavy"
     batch = 1
+
+
+class Choosy(BaseComponent):
+    """Even items are light and done together, odd ones alone; `payload.confused` breaks the choice itself."""
+
+    component_name = "choosy"
+    batch = 10
+    chooses = True
+
+    async def choose(self, messages: Sequence[PipelineMessage]) -> Sequence[PipelineMessage]:
+        if messages[0].payload.get("confused"):
+            raise RuntimeError("cannot tell")
+        if messages[0].payload["index"] % 2:
+            return messages[:1]
+        return [message for message in messages if message.payload["index"] % 2 == 0]
+
+    async def process_message(self, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
+        return (await self.process_messages([message], session))[0]
+
+    async def process_messages(
+        self, messages: Sequence[PipelineMessage], session: AsyncSession
+    ) -> list[list[Emission]]:
+        return [[(NEXT, _with(message, together=len(messages)))] for message in messages]
 
 
 class Poison(Work):
@@ -241,6 +264,7 @@ CLASSES = (
     StreamSplit,
     Work,
     Heavy,
+    Choosy,
     Poison,
     Substitute,
     Slow,

@@ -17,8 +17,9 @@ from docproc.settings import Settings
 from docproc.store import migrate
 from docproc.store.session import Store
 from docproc.transport import DEAD_LETTER_QUEUE, QUEUE_BINDINGS
-from tests import services
+from tests import deployments, services
 from tests.components import PATHS
+from tests.deployments import Deployment
 from tests.harness import Harness, opened, settings_for
 
 COMBINATIONS = ("sqlite+sql", "postgresql+sql", "postgresql+rabbitmq")
@@ -102,3 +103,29 @@ async def engine(settings: Settings) -> AsyncIterator[Harness]:
 async def sqlite_engine(tmp_path: Path) -> AsyncIterator[Harness]:
     async with opened(settings_for(tmp_path)) as harness:
         yield harness
+
+
+@pytest.fixture(scope="session", params=["embedded", "distributed"])
+def deployment(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Deployment]:
+    """The two ways to run, each started once: `docproc up`, and one process per component."""
+    folder = tmp_path_factory.mktemp(request.param)
+    if request.param == "embedded":
+        with deployments.embedded(folder) as running:
+            yield running
+        return
+    services.require(services.rabbitmq_problem())
+    template = request.getfixturevalue("migrated_template")
+    with (
+        services.postgres_database(template) as database_url,
+        services.rabbitmq_vhost() as rabbitmq_url,
+        deployments.distributed(folder, database_url, rabbitmq_url) as running,
+    ):
+        yield running
+
+
+@pytest.fixture(scope="session")
+def papers_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the files that tests draw."""
+    return tmp_path_factory.mktemp("papers")

@@ -89,8 +89,12 @@ class Harness:
         return await self.finished(await self.submit(workflow, **payload))
 
     async def events(self, request_id: UUID, kind: str | None = None) -> Sequence[Any]:
+        """All that is committed now; `events.read` may hold the newest back while others write."""
+        query = (
+            select(events.TABLE).where(events.TABLE.c.request_id == request_id).order_by(events.TABLE.c.id)
+        )
         async with self.app.store.reading() as session:
-            found = await events.read(session, request_id)
+            found = list(await session.execute(query))
         return [event for event in found if kind is None or event.kind == kind]
 
     async def query(self, statement: str, **values: Any) -> Sequence[Any]:

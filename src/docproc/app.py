@@ -11,6 +11,8 @@ import structlog
 from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
 
+from docproc.blobs import BlobStore
+from docproc.blobstores.local import LocalBlobStore
 from docproc.component import BaseComponent, Context
 from docproc.engine.intake import Intake
 from docproc.engine.outbox import Outbox
@@ -18,6 +20,7 @@ from docproc.engine.pools import Pools
 from docproc.engine.relay import Relay
 from docproc.engine.worker import Worker
 from docproc.errors import ConfigurationError
+from docproc.gateways.reception import Reception
 from docproc.registry import Registry
 from docproc.settings import Settings
 from docproc.store import migrate
@@ -42,7 +45,12 @@ class App:
     @cached_property
     def store(self) -> Store:
         with self.reaching_database():  # SQLite's folder may be forbidden ground
-            return Store(self.settings.effective_database_url)
+            settings = self.settings
+            return Store(settings.effective_database_url, connections=settings.database_connections)
+
+    @cached_property
+    def blobs(self) -> BlobStore:
+        return LocalBlobStore(self.settings.effective_storage_path)
 
     @cached_property
     def topology(self) -> Topology:
@@ -95,13 +103,20 @@ class App:
     def intake(self) -> Intake:
         return Intake(self.outbox, self.relay, self.settings.default_sla_seconds)
 
+    @cached_property
+    def reception(self) -> Reception:
+        return Reception(self.settings, self.store, self.blobs, self.intake)
+
     def component(self, name: str) -> BaseComponent:
         context = Context(
             settings=self.settings,
             store=self.store,
+            blobs=self.blobs,
             workflow_of=self.versions.workflow,
+            workflows=self.loader.usable,
             run_in_thread=self.pools.run_in_thread,
             run_in_process=self.pools.run_in_process,
+            warm_children=self.pools.warm_children,
         )
         return self.registry.load(name)(context)
 

@@ -15,6 +15,7 @@ from docproc.store.fan_in import Join
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
 
+    from docproc.blobs import BlobStore
     from docproc.settings import Settings
     from docproc.store.session import Store
     from docproc.transport import Delivery
@@ -44,9 +45,12 @@ class Context:
 
     settings: Settings
     store: Store
+    blobs: BlobStore
     workflow_of: Callable[[PipelineMessage], Awaitable[Workflow]]
+    workflows: Callable[[], Sequence[Workflow]]
     run_in_thread: Callable[..., Awaitable[Any]]
     run_in_process: Callable[..., Awaitable[Any]]
+    warm_children: Callable[..., None]
 
 
 class BaseComponent(ABC):
@@ -66,6 +70,9 @@ class BaseComponent(ABC):
     status: ClassVar[str | None] = None
     # How many messages may share one transaction. 1 for heavy work, 50–200 for light work.
     batch: ClassVar[int] = 1
+    # True: `choose` says which messages of a batch are light enough to be handled together. A broker cannot
+    # take the others back cheaply, so there such a component gets one message at a time.
+    chooses: ClassVar[bool] = False
     # True: take a lease before computing, so that no two workers ever do the same (paid) work at once.
     exclusive: ClassVar[bool] = False
     # True: the queue belongs to another system; ids are remembered in `inbox`.
@@ -80,6 +87,7 @@ class BaseComponent(ABC):
     def __init__(self, context: Context) -> None:
         self.settings = context.settings
         self.store = context.store
+        self.blobs = context.blobs
         self._context = context
 
     @property
@@ -120,6 +128,14 @@ class BaseComponent(ABC):
         """Handle a group in one transaction; one list of emissions per message, in the same order."""
         return [await self.process_message(message, session) for message in messages]  # type: ignore[misc] # never a generator in a group
 
+    async def choose(self, messages: Sequence[PipelineMessage]) -> Sequence[PipelineMessage]:
+        """Of a batch that was taken, those to be handled together now; any worker may take the others next.
+
+        Called before `process_messages` where `chooses` is set, holding no transaction; what it finds out may
+        be kept for it. At least one must be chosen. When it raises, the first message is handled alone.
+        """
+        return messages
+
     async def after_exhausted(
         self, message: PipelineMessage, error: Exception, session: AsyncSession
     ) -> list[Emission]:
@@ -135,6 +151,14 @@ class BaseComponent(ABC):
 
     async def workflow_of(self, message: PipelineMessage) -> Workflow:
         return await self._context.workflow_of(message)
+
+    def workflows(self) -> Sequence[Workflow]:
+        """Every workflow that can be used now, as the files say."""
+        return self._context.workflows()
+
+    def warm_children(self, function: Callable[..., object], *args: Any) -> None:
+        """Have every child process call `function` before its first task; to be said in `__init__`."""
+        self._context.warm_children(function, *args)
 
     async def offload(self, function: Callable[..., Result], *args: Any) -> Result:
         """Run blocking `function` where the class says (`runs_in`), never blocking the event loop.

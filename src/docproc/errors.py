@@ -41,6 +41,22 @@ class UsageError(DocProcError):
     exit_code = 2
 
 
+class ReusedKeyError(UsageError):
+    """An idempotency key came again with another content: one of the two is a mistake."""
+
+
+class UnknownRequestError(UsageError):
+    """There is no request with that id."""
+
+
+class RequestConflictError(UsageError):
+    """The request is in a state in which this cannot be done."""
+
+
+class TooLargeError(UsageError):
+    """More bytes came than are allowed; nothing of them is kept."""
+
+
 class WorkflowError(ConfigurationError):
     """A workflow file cannot be used; names the file, the line and the remedy."""
 
@@ -115,3 +131,11 @@ class ChildDiedError(TransientError):
 
 class PermanentError(ProcessingError):
     """Trying again cannot help: dead letter or back office."""
+
+
+class UnreadableFileError(PermanentError):
+    """A file that was sent cannot be read; `code` says why (docs/reference/files.md lists them)."""
+
+    def __init__(self, message: str, *, code: str, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.code = str(code)

@@ -68,6 +68,8 @@ class PipelineMessage(BaseModel):
     document_id: UUID | None = None
     document_count: int | None = None
     file_index: int | None = None
+    # What becomes of doubts: `ask` a person, or `flag` them; None: as the worker's settings say.
+    review: str | None = None
     payload: dict[str, Any] = Field(default_factory=dict)
 
     def encode(self) -> bytes:

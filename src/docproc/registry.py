@@ -15,6 +15,14 @@ ENTRY_POINT_GROUP = "docproc.components"
 # Name -> "module.Class". Packages add theirs by the entry point group above.
 COMPONENT_REGISTRY: dict[str, str] = {
     "collect": "docproc.components.collect.Collect",
+    "workflow_router": "docproc.components.workflow_router.WorkflowRouter",
+    "splitter": "docproc.components.splitter.Splitter",
+    "ocr": "docproc.components.ocr.Ocr",
+    "classifier": "docproc.components.classifier.Classifier",
+    "classification_aggregator": "docproc.components.classification_aggregator.ClassificationAggregator",
+    "extractor": "docproc.components.extractor.Extractor",
+    "extraction_aggregator": "docproc.components.extraction_aggregator.ExtractionAggregator",
+    "consolidator": "docproc.components.consolidator.Consolidator",
 }
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from docproc.errors import ConfigurationError
@@ -54,17 +54,38 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     worker_id: str | None = None
     processes: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1)
+    database_connections: int = Field(default=6, ge=2)
     components: Annotated[dict[str, str], NoDecode] = Field(default_factory=dict)
     quorum_queues: bool = False
     shutdown_seconds: float = Field(default=30, gt=0)
     retention_days: float = Field(default=30, gt=0)
     child_memory_mb: int = Field(default=4096, ge=64)
+    # Load models before the first message; off where a command should start at once and may need none.
+    warm_up: bool = True
+
+    # documents
+    # Where `submit`, `status`, `watch` and `cancel` find a running DocProc.
+    server: str = "http://127.0.0.1:8000"
+    api_port: int = Field(default=8000, ge=0, le=65535)
+    backoffice_port: int = Field(default=8001, ge=0, le=65535)
+    max_upload_mb: float = Field(default=200, gt=0)
+    max_pages: int = Field(default=2000, ge=1)
+    ocr_engine: str = "rapidocr"
+    # Weights that `docproc learn` made; unset and embedded: a folder under home, else only the packaged ones.
+    models_path: Path | None = None
+    # A language model for fields that are missing or doubtful; off without an address.
+    llm_url: str | None = None
+    llm_model: str = "default"
+    llm_api_key: SecretStr | None = None
+    llm_timeout_seconds: float = Field(default=20.0, gt=0)
+    # What happens to doubtful results: ask a person, or let them through marked for review.
+    review: Literal["ask", "flag"] = "ask"
 
     # what it says
     log_level: Literal["debug", "info", "warning", "error", "critical"] = "info"
     log_format: Literal["auto", "json", "console"] = "auto"
 
-    @field_validator("log_level", "log_format", "transport", mode="before")
+    @field_validator("log_level", "log_format", "transport", "review", mode="before")
     @classmethod
     def _any_case(cls, value: Any) -> Any:
         return value.lower() if isinstance(value, str) else value
@@ -100,6 +121,20 @@ class Settings(BaseSettings):
     @cached_property
     def is_embedded(self) -> bool:
         return self.effective_database_url.startswith("sqlite")
+
+    @cached_property
+    def effective_storage_path(self) -> Path:
+        """Where files lie: as set; else with the embedded database, or at the specified place."""
+        if "storage_path" in self.model_fields_set or not self.is_embedded:
+            return self.storage_path.expanduser().absolute()
+        return self.home.expanduser().absolute() / "storage"
+
+    @cached_property
+    def effective_models_path(self) -> Path | None:
+        """Where learnt weights lie: as set; else with the embedded database. None: the packaged ones only."""
+        if self.models_path is not None:
+            return self.models_path.expanduser().absolute()
+        return self.home.expanduser().absolute() / "models" if self.is_embedded else None
 
     @cached_property
     def message_ttl_seconds(self) -> float:

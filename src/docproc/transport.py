@@ -126,6 +126,10 @@ class Transport(ABC):
     async def settle(self, deliveries: Sequence[Delivery]) -> None:
         """These are handled (or rescheduled in the database): forget them. Called after the commit."""
 
+    async def give_back(self, deliveries: Sequence[Delivery]) -> None:
+        """These were taken but not begun: let any worker have them. Only for transports that lease rows."""
+        raise NotImplementedError
+
     @abstractmethod
     async def publish(self, copies: Sequence[Copy]) -> None:
         """Bring committed rows to their workers; raises TransportError for what could not be brought."""

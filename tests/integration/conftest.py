@@ -1,14 +1,16 @@
-"""Fixtures: DocProc in processes of its own, embedded or on PostgreSQL and RabbitMQ."""
+"""Fixtures: a store on each database, and DocProc in processes of its own, embedded or distributed."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from docproc.store import migrate
+from docproc.store.session import Store
 from tests.processes import FAULTS, Processes, delete_queue
 
 
@@ -31,3 +33,19 @@ def processes(request: pytest.FixtureRequest) -> Processes:
     """Both ways to run."""
     found: Processes = request.getfixturevalue(request.param)
     return found
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite+aiosqlite:///{tmp_path / 'docproc.db'}"
+    url: str = request.getfixturevalue("postgres_url")
+    return url.replace("postgresql://", "postgresql+asyncpg://")
+
+
+@pytest.fixture
+async def store(database_url: str) -> AsyncIterator[Store]:
+    store = Store(database_url)
+    await migrate.upgrade(store)
+    yield store
+    await store.close()

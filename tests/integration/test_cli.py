@@ -80,14 +80,14 @@ def test_broken_workflow_is_named_with_file_line_and_remedy_and_does_not_hide_ot
 
 
 MISTAKES = [
-    ("request submit ../flow", 1, "there is no workflow '../flow'. Known workflows: flow"),
-    ("request run [/red]", 1, "there is no workflow '[/red]'. Known workflows: flow"),
+    ("request submit ../flow", 1, "there is no workflow '../flow'. Known workflows: default, flow"),
+    ("request run [/red]", 1, "there is no workflow '[/red]'. Known workflows: default, flow"),
     ("request submit flow --payload {", 2, "the payload is not JSON: Expecting property name"),
     ("request run flow --payload [1]", 2, 'not an object. Write it as --payload \'{"text": "…"}\''),
     (f"request status {NOBODY}", 1, f"there is no request {NOBODY}. Check the id"),
     (f"deadletters show {NOBODY}", 1, f"there is no dead letter {NOBODY}. See docproc deadletters list"),
     ("deadletters replay", 2, "no dead letter is named. Give ids of docproc deadletters list, or --all"),
-    ("worker nosuch", 1, "there is no component 'nosuch'. Use one of: ask, collect"),
+    ("worker nosuch", 1, "there is no component 'nosuch'. Use one of: ask, choosy, classif"),
 ]
 
 

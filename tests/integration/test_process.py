@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from bench.servers import HOST, RabbitServer, _free_ports
+from docproc.registry import COMPONENT_REGISTRY
 from tests import services
 from tests.processes import Processes, Service, are_gone, until
 
@@ -23,7 +24,7 @@ def test_component_name_that_is_wrong_or_unset_lists_the_valid_ones(embedded: Pr
         ended = embedded.run(**({"COMPONENT_NAME": name} if name else {}))
         assert ended.code == 1
         assert said in ended.error
-        names = sorted(["collect", *embedded.settings.components])
+        names = sorted(["api_gateway", *COMPONENT_REGISTRY, *embedded.settings.components])
         assert ended.error.endswith(f"one of: {', '.join(names)}")
 
 

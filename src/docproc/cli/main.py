@@ -3,27 +3,69 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import typer
 from rich.markup import escape
+from typer.core import TyperGroup
 
 from docproc import __version__
-from docproc.cli import database, deadletters, request, worker, workflow
+from docproc.cli import (
+    cancel,
+    corrections,
+    database,
+    deadletters,
+    eval,
+    learn,
+    request,
+    run,
+    samples,
+    status,
+    submit,
+    up,
+    watch,
+    worker,
+    workflow,
+)
 from docproc.cli.output import errors
 from docproc.errors import DocProcError
 
+
+class _InOrder(TyperGroup):
+    """What people come for first; Typer would list the groups first."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*(name for name in ORDER if name in self.commands), *sorted(self.commands.keys() - {*ORDER})]
+
+
+ORDER = (
+    *("run", "up", "submit", "status", "watch", "cancel", "samples", "eval", "learn"),
+    *("corrections", "workflow", "worker", "request", "deadletters", "db"),
+)
+
 app = typer.Typer(
     name="docproc",
+    cls=_InOrder,
     help="Files in, checked and structured answers out, before a deadline.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
+app.command("run")(run.run)
+app.command("up")(up.up)
+app.command("submit")(submit.submit)
+app.command("status")(status.status)
+app.command("watch")(watch.watch)
+app.command("cancel")(cancel.cancel)
+app.command("samples")(samples.samples)
+app.command("eval")(eval.evaluate)
+app.command("learn")(learn.learn)
+app.command("worker")(worker.worker)
+app.add_typer(corrections.app, name="corrections")
 app.add_typer(request.app, name="request")
 app.add_typer(workflow.app, name="workflow")
 app.add_typer(database.app, name="db")
 app.add_typer(deadletters.app, name="deadletters")
-app.command("worker")(worker.worker)
 
 
 def _version(wanted: bool) -> None:

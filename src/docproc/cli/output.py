@@ -22,9 +22,9 @@ errors = Console(stderr=True)
 Result = TypeVar("Result")
 
 
-def load_settings() -> Settings:
+def load_settings(**overrides: Any) -> Settings:
     """The settings of a command that ends; its log keeps off standard output, which is the answer."""
-    settings = Settings.load()
+    settings = Settings.load(**overrides)
     if "log_level" not in settings.model_fields_set:  # what went wrong is in the answer already
         settings = settings.model_copy(update={"log_level": "critical"})
     logs.configure(settings, component="cli")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -15,6 +14,8 @@ import typer
 from docproc import logs
 from docproc.app import App
 from docproc.cli.output import run_async
+from docproc.cli.serve import API_GATEWAY, serve_api
+from docproc.cli.signals import stop_on_signals
 from docproc.engine.health import HealthServer
 from docproc.engine.supervisor import Supervisor
 from docproc.engine.worker import unless_stopped
@@ -46,7 +47,7 @@ async def serve(
     settings: Settings, names: list[str], *, health: bool = True, parent_watch: bool = False
 ) -> int:
     """One worker process: health server first, then the database, then the components."""
-    stopping = _stop_on_signals()
+    stopping = stop_on_signals()
     application = App(settings)
     live = application.worker(names)
     server = HealthServer(settings.host, settings.health_port, lambda: live.is_ready)
@@ -71,7 +72,18 @@ async def serve(
 
 
 async def supervise(settings: Settings, names: list[str], processes: int) -> int:
-    stopping = _stop_on_signals()
+    await keep_workers(settings, names, processes, stop_on_signals())
+    return 0
+
+
+async def keep_workers(
+    settings: Settings,
+    names: list[str],
+    processes: int,
+    stopping: asyncio.Event,
+    ready: asyncio.Event | None = None,
+) -> None:
+    """Worker processes under a supervisor until `stopping`; `ready` is set when all of them are warm."""
     application = App(settings)
     supervisor = Supervisor(
         application.store, application.transport, names, processes, settings.shutdown_seconds
@@ -83,21 +95,22 @@ async def supervise(settings: Settings, names: list[str], processes: int) -> int
         settings.host, settings.health_port, lambda: supervisor.is_ready, Path(metrics.name)
     )
     await server.start()
+    watch = asyncio.create_task(_tell_when_ready(supervisor, ready)) if ready else None
     try:
         if await unless_stopped(application.prepare_database(wait=True), stopping):
             await supervisor.run(stopping)
     finally:
+        if watch:
+            watch.cancel()
         await server.close()
         await application.close()
         metrics.cleanup()
-    return 0
 
 
-def _stop_on_signals() -> asyncio.Event:
-    stopping = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    return stopping
+async def _tell_when_ready(supervisor: Supervisor, ready: asyncio.Event) -> None:
+    while not supervisor.is_ready:  # noqa: ASYNC110 # it learns it by asking the database, too
+        await asyncio.sleep(0.2)
+    ready.set()
 
 
 async def _stop_with_parent(stopping: asyncio.Event) -> None:
@@ -113,11 +126,13 @@ def run_component(settings: Settings) -> int:
     """`python -m docproc` with DOCPROC_COMPONENT_NAME: one component, as in a container."""
     name = settings.component_name
     logs.configure(settings, component=name)
+    if name == API_GATEWAY:
+        return run_async(serve_api(settings))
     registry = App(settings).registry
+    names = ", ".join(sorted((*registry.paths, API_GATEWAY)))
     if name == "unknown":
-        raise ConfigurationError(
-            "DOCPROC_COMPONENT_NAME is not set",
-            remedy=f"Set it to one of: {', '.join(sorted(registry.paths))}",
-        )
+        raise ConfigurationError("DOCPROC_COMPONENT_NAME is not set", remedy=f"Set it to one of: {names}")
+    if name not in registry.paths:
+        raise ConfigurationError(f"there is no component {name!r}", remedy=f"Use one of: {names}")
     registry.load(name)
     return run_async(serve(settings, [name]))

@@ -155,7 +155,10 @@ async def _after(
         failed = message.model_copy(update={"failure": failure})
         return await outbox.send(session, [router.arrive_failed(failed, join)])
     unit = {"unit": message.unit_key or "request", **failure.model_dump(mode="json")}
-    explanation = {"code": "stage_failed", "message": f"{message.current_stage}: {failure.error}"}
+    # An error with a code of its own says what was wrong with the request, not where it showed.
+    code = getattr(error, "code", None) if isinstance(error, DocProcError) else None
+    said = failure.error if code else f"{message.current_stage}: {failure.error}"
+    explanation = {"code": code or "stage_failed", "message": said}
     await requests.fail(session, message.request_id, {**explanation, "units": [unit]})
     return []
 

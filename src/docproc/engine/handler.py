@@ -16,7 +16,7 @@ from docproc.engine.work import Outcome, Work
 from docproc.errors import PermanentError
 from docproc.message import PipelineMessage
 from docproc.store import events, messages, rows
-from docproc.store.messages import AlreadyHandled
+from docproc.store.messages import AlreadyHandled, PartlyHandled
 from docproc.store.session import Store
 from docproc.store.tables import Inbox
 
@@ -57,24 +57,28 @@ class Handler:
         await self.relay.publish(copies)
 
     async def _group(self, works: Sequence[Work]) -> None:
-        """Group commit: the claim comes first, so that what was handled before is left out."""
-        async with self.store.handling(None) as session:
-            ids = [work.message.message_id for work in works]
-            mine = await messages.claim_many(session, self.store.dialect, ids, self.lease)
-            todo = [work for work in works if work.message.message_id in mine]
-            if todo:
-                produced = await self.component.process_messages([w.message for w in todo], session)
-                for work, emissions in zip(todo, produced, strict=True):
-                    work.emissions = emissions_of(self.component, work, emissions)
-                copies = await self.outbox.dispatch(session, [(w.message, w.emissions) for w in todo])
+        """Group commit; as for one message, the transaction begins when the component touches the session."""
+        todo = list(works)
+        while todo:
+            try:
+                return await self._commit_group(todo)
+            except PartlyHandled as news:
                 for work in todo:
-                    work.ended(Outcome.DONE)
-                await events.record(session, [w.event(self.outbox.worker_id) for w in todo])
-        for work in works:
-            if work.message.message_id not in mine:
-                work.ended(Outcome.REPEATED)
-        if todo:
-            await self.relay.publish(copies)
+                    if work.message.message_id not in news.left:
+                        work.ended(Outcome.REPEATED)
+                todo = [work for work in todo if work.message.message_id in news.left]
+
+    async def _commit_group(self, works: Sequence[Work]) -> None:
+        ids = [work.message.message_id for work in works]
+        async with self.store.handling(messages.claim_many(self.store, ids, self.lease)) as session:
+            produced = await self.component.process_messages([w.message for w in works], session)
+            for work, emissions in zip(works, produced, strict=True):
+                work.emissions = emissions_of(self.component, work, emissions)
+            copies = await self.outbox.dispatch(session, [(w.message, w.emissions) for w in works])
+            for work in works:
+                work.ended(Outcome.DONE)
+            await events.record(session, [w.event(self.outbox.worker_id) for w in works])
+        await self.relay.publish(copies)
 
     async def _stream(self, work: Work) -> None:
         """A large fan-out: each chunk commits with the cursor moved, the last one removes the message."""

@@ -1,20 +1,26 @@
-"""Intake: a new request, its row and its first message in one transaction."""
+"""Intake: a new request, its row and its first message in one transaction; a repeated one finds the first."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.outbox import Outbox
 from docproc.engine.relay import Relay
+from docproc.errors import ReusedKeyError
 from docproc.message import PipelineMessage, utc_now
 from docproc.store import events
 from docproc.store.tables import Request, RequestStatus
+from docproc.transport import DIRECT_EXCHANGE, Copy
+from docproc.workflow.routing import Routed, Router
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,25 @@ class Submission:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     tenant_id: str = "default"
     request_id: UUID = field(default_factory=uuid4)
+    # The routing key of a component that chooses the workflow; None enters the workflow itself.
+    via: str | None = None
+    uploads: Sequence[Mapping[str, Any]] = ()
+    content_hash: str | None = None
+    # The client's own key for "this is the same submission"; else its reference and content say so.
+    idempotency_key: str | None = None
+    reprocess_of: UUID | None = None
+    review: str | None = None
+
+    @property
+    def same_as(self) -> str | None:
+        """What two submissions that mean the same request have in common; None: always a new one."""
+        if self.idempotency_key is not None:
+            said = ("key", self.idempotency_key)
+        elif self.external_id is not None and self.content_hash is not None and self.reprocess_of is None:
+            said = ("reference", f"{self.channel}\0{self.external_id}\0{self.content_hash}")
+        else:
+            return None
+        return hashlib.sha256("\0".join(said).encode()).hexdigest()
 
 
 class Intake:
@@ -40,33 +65,73 @@ class Intake:
         self.default_sla_seconds = default_sla_seconds
 
     async def submit(self, submission: Submission) -> UUID:
-        """Raises UnknownWorkflowError or WorkflowError before anything is written."""
-        async with self.outbox.store.writing() as session:
-            router = await self.outbox.versions.pin(session, submission.workflow)
-            sla = router.plan.workflow.sla
-            seconds = sla.deadline_seconds if sla else self.default_sla_seconds
-            message = _first_message(submission, utc_now() + timedelta(seconds=seconds))
-            await _store(session, submission, message, seconds, router.plan.version)
-            copies = await self.outbox.enter(session, router, message)
+        """The id of the request: the submission's own, or the first one's when it came before.
+
+        Raises UnknownWorkflowError or WorkflowError, or ReusedKeyError, before anything is written.
+        """
+        if submission.same_as and (known := await self._known(submission)):
+            return known
+        try:
+            async with self.outbox.store.writing() as session:
+                copies = await self._accept(session, submission)
+        except IntegrityError:
+            # Two of the same at the same moment: the unique index let one in.
+            if submission.same_as and (known := await self._known(submission)):
+                return known
+            raise
         await self.relay.publish(copies)
         return submission.request_id
 
+    async def _accept(self, session: AsyncSession, submission: Submission) -> list[Copy]:
+        router = await self.outbox.versions.pin(session, submission.workflow)
+        sla = router.plan.workflow.sla
+        seconds = sla.deadline_seconds if sla else self.default_sla_seconds
+        message = _first_message(submission, seconds)
+        await _store(session, submission, message, seconds, router)
+        if submission.via is None:
+            return await self.outbox.enter(session, router, message)
+        queue = self.outbox.topology.queue(DIRECT_EXCHANGE, submission.via)
+        return await self.outbox.send(session, [Routed(message, DIRECT_EXCHANGE, submission.via, queue)])
 
-def _first_message(submission: Submission, deadline: datetime) -> PipelineMessage:
+    async def _known(self, submission: Submission) -> UUID | None:
+        query = select(Request.id, Request.content_hash).where(
+            Request.tenant_id == submission.tenant_id, Request.idempotency_key == submission.same_as
+        )
+        async with self.outbox.store.reading() as session:
+            found = (await session.execute(query)).first()
+        if found is None:
+            return None
+        if found.content_hash != submission.content_hash:
+            raise ReusedKeyError(
+                f"the idempotency key was used before, for another content (request {found.id})",
+                remedy="Send a new key with new content",
+            )
+        return UUID(str(found.id))
+
+
+def _first_message(submission: Submission, sla_seconds: float) -> PipelineMessage:
+    now = utc_now()
     return PipelineMessage(
         request_id=submission.request_id,
         tenant_id=submission.tenant_id,
         workflow_name=submission.workflow,
         priority=submission.priority,
-        deadline_utc=deadline,
+        created_at=now,
+        deadline_utc=now + timedelta(seconds=sla_seconds),
         payload=dict(submission.payload),
+        review=submission.review,
         source_component="intake",
     )
 
 
 async def _store(
-    session: AsyncSession, submission: Submission, message: PipelineMessage, seconds: float, version: str
+    session: AsyncSession,
+    submission: Submission,
+    message: PipelineMessage,
+    seconds: float,
+    router: Router,
 ) -> None:
+    earlier, link = await _link(session, submission)
     session.add(
         Request(
             id=submission.request_id,
@@ -75,12 +140,17 @@ async def _store(
             external_id=submission.external_id,
             channel=submission.channel,
             workflow_name=submission.workflow,
-            workflow_version=version,
+            workflow_version=router.plan.version,
             status=RequestStatus.RECEIVED,
             priority=submission.priority,
             deadline_utc=message.deadline_utc,
             sla_seconds=seconds,
             metadata_=dict(submission.metadata),
+            uploads=[dict(upload) for upload in submission.uploads] or None,
+            idempotency_key=submission.same_as,
+            content_hash=submission.content_hash,
+            linked_to=earlier,
+            link=link,
             created_at=message.created_at,
         )
     )
@@ -89,3 +159,23 @@ async def _store(
         submission.request_id, "status", tenant_id=submission.tenant_id, outcome=RequestStatus.RECEIVED
     )
     await events.record(session, [note])
+
+
+async def _link(session: AsyncSession, submission: Submission) -> tuple[UUID | None, str | None]:
+    """The request this one follows: the one to be processed again, or the last of its reference."""
+    if submission.reprocess_of is not None:
+        return submission.reprocess_of, "reprocess"
+    if submission.external_id is None or submission.content_hash is None:
+        return None, None
+    query = (
+        select(Request.id)
+        .where(
+            Request.tenant_id == submission.tenant_id,
+            Request.channel == submission.channel,
+            Request.external_id == submission.external_id,
+        )
+        .order_by(Request.created_at.desc())
+        .limit(1)
+    )
+    earlier = await session.scalar(query)
+    return earlier, "revision" if earlier else None

@@ -77,8 +77,7 @@ class Outbox:
     async def enter(self, session: AsyncSession, router: Router, message: PipelineMessage) -> list[Copy]:
         """Send a new request into its flow; it stays `received` until somebody works on it."""
         sending = Sending()
-        await self._meet(session, [(router, route) for route in router.enter(message)], sending)
-        sending.routed = [replace(routed, status=None) for routed in sending.routed]
+        await self._meet(session, [(router, route) for route in _silent(router.enter(message))], sending)
         return await self._send(session, sending)
 
     async def send(self, session: AsyncSession, routed: Sequence[Routed]) -> list[Copy]:
@@ -123,7 +122,7 @@ class Outbox:
             .where(Request.id == emitted.request_id)
             .values(workflow_name=emitted.workflow_name, workflow_version=router.plan.version)
         )
-        return router, router.enter(emitted)
+        return router, _silent(router.enter(emitted))
 
     # --- fan-out ------------------------------------------------------------------------------------
 
@@ -267,6 +266,11 @@ class Outbox:
             self._ranks[request_id] = max(rank, self._ranks.pop(request_id, -1))
         while len(self._ranks) > 10_000:
             self._ranks.popitem(last=False)
+
+
+def _silent(routes: Sequence[Route]) -> list[Route]:
+    """Into a flow: the status changes when the first stage works on it, not when it is sent there."""
+    return [replace(route, status=None) if isinstance(route, Routed) else route for route in routes]
 
 
 def _fired(session: AsyncSession, message: PipelineMessage) -> fan_in.Join | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import multiprocessing
 import resource
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -25,8 +26,13 @@ class Pools:
     def __init__(self, *, workers: int = 1, child_memory_mb: int = 4096) -> None:
         self.workers = workers
         self.child_memory_mb = child_memory_mb
+        self._first: list[Callable[[], object]] = []
         self._threads: ThreadPoolExecutor | None = None
         self._processes: ProcessPool | None = None
+
+    def warm_children(self, function: Callable[..., object], *args: Any) -> None:
+        """Have every child call it before its first task, also one that replaces a dead child."""
+        self._first.append(functools.partial(function, *args))
 
     async def run_in_thread(self, function: Callable[..., Any], *args: Any) -> Any:
         if self._threads is None:
@@ -41,8 +47,8 @@ class Pools:
                 max_workers=self.workers,
                 # Not fork: this process has threads and sockets a child must not inherit.
                 context=multiprocessing.get_context("spawn"),
-                initializer=_limit_memory,
-                initargs=[self.child_memory_mb],
+                initializer=_start,
+                initargs=[self.child_memory_mb, self._first],
             )
         future = self._processes.submit(function, None, *args)
         try:
@@ -64,6 +70,10 @@ class Pools:
             self._processes.join()
 
 
-def _limit_memory(megabytes: int) -> None:
+def _start(megabytes: int, first: Sequence[Callable[[], object]]) -> None:
+    """In a new child: its memory limit, then what it should have loaded before it is needed."""
     limit = megabytes * 1024 * 1024
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    for load in first:
+        with contextlib.suppress(Exception):  # told by the task that needs it; a child must start
+            load()

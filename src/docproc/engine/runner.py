@@ -8,8 +8,9 @@ from uuid import UUID
 
 import structlog
 
-from docproc.component import BaseComponent
+from docproc.component import BaseComponent, Where
 from docproc.engine import dead_letters
+from docproc.engine.dead_letters import describe
 from docproc.engine.handler import Handler
 from docproc.engine.middleware.again import Again
 from docproc.engine.middleware.logs import Logs
@@ -29,6 +30,10 @@ from docproc.workflow.plan import Step
 log = structlog.get_logger(__name__)
 
 
+# Choosing must be quick; where it is not, something hangs that the stage's own time limit will end.
+CHOOSE_SECONDS = 10.0
+
+
 class Runner:
     """One component in one process."""
 
@@ -39,10 +44,14 @@ class Runner:
         self.transport = transport
         self.outbox = outbox
         self.store = outbox.store
-        self.slots = prefetch
+        # Light work goes faster in few large groups than in many small ones; heavy work fills all children.
+        is_light = component.batch > 1 and component.runs_in is not Where.PROCESSES
+        self.slots = 1 if is_light and not transport.has_broker else prefetch
+        self.chooses = component.chooses and not transport.has_broker
+        self.batch = 1 if component.chooses and transport.has_broker else component.batch
         leases = component.exclusive or not transport.has_broker
         handler = Handler(component, self.store, outbox, relay, leases=leases)
-        self.may_group = component.batch > 1 and not handler.streams
+        self.may_group = self.batch > 1 and not handler.streams
         self.handle = wrap(
             handler,
             [
@@ -56,9 +65,7 @@ class Runner:
 
     async def run(self) -> None:
         """Until the transport is told to stop; then what is in flight finishes."""
-        groups = self.transport.consume(
-            self.component.input_queue, batch=self.component.batch, slots=self.slots
-        )
+        groups = self.transport.consume(self.component.input_queue, batch=self.batch, slots=self.slots)
         free = asyncio.Semaphore(self.slots)
         async with asyncio.TaskGroup() as tasks:
             while True:
@@ -72,6 +79,8 @@ class Runner:
 
     async def _work_off(self, deliveries: Sequence[Delivery]) -> None:
         works = await self._prepare(deliveries)
+        if self.chooses and len(works) > 1:
+            works = await self._chosen(works)
         # A message that failed before runs alone: it must not take a group down with it again.
         group = [work for work in works if work.message.attempt == 1] if self.may_group else []
         if len(group) > 1:
@@ -80,6 +89,22 @@ class Runner:
             if work.outcome is None:
                 await self.handle([work])
         await self.transport.settle(deliveries)
+
+    async def _chosen(self, works: Sequence[Work]) -> list[Work]:
+        """What the component wants to do together, as far as it is first in line; the rest goes back."""
+        fresh = [work.message for work in works if work.message.attempt == 1]
+        ids = set()
+        if works[0].message.attempt == 1:
+            try:
+                async with asyncio.timeout(CHOOSE_SECONDS):
+                    ids = {message.message_id for message in await self.component.choose(fresh)}
+            except Exception as error:  # noqa: BLE001 # one is poison: alone, its failure is dealt with
+                log.warning("choice_failed", component=self.component.component_name, error=describe(error))
+        chosen = [work for work in works if work.message.message_id in ids] or [works[0]]
+        left = [work.delivery for work in works if work not in chosen]
+        if left:
+            await self.transport.give_back(left)
+        return chosen
 
     async def _prepare(self, deliveries: Sequence[Delivery]) -> list[Work]:
         """Decode, and leave out what was handled before."""
@@ -91,7 +116,7 @@ class Runner:
                     if delivery.is_own
                     else self.component.decode(delivery)
                 )
-                works.append(Work(message, delivery))
+                works.append(Work(message, delivery, self.component.component_name))
             except MessageError as error:
                 log.error("message_unreadable", queue=delivery.queue, error=str(error))
                 await dead_letters.bury_raw(self.outbox, delivery, error)

@@ -27,6 +27,7 @@ class Outcome(StrEnum):
 class Work:
     message: PipelineMessage
     delivery: Delivery
+    component: str = ""
     step: Step | None = None
     cursor: int = 0
     started_at: datetime = field(default_factory=utc_now)
@@ -54,7 +55,7 @@ class Work:
             request_id=message.request_id,
             kind="handled",
             tenant_id=message.tenant_id,
-            stage=message.current_stage or message.source_component,
+            stage=message.current_stage or self.component,
             unit_key=message.unit_key,
             message_id=message.message_id,
             attempt=message.attempt,

@@ -257,6 +257,11 @@ async def sealed_join(session: AsyncSession, arrival: Arrival, index: int) -> Jo
     return join_of(row, index) if row is not None else None
 
 
+def keep_open(session: AsyncSession, message_id: UUID) -> None:
+    """A join fired on this message, but what it fans out is not over: a late arrival will bring the rest."""
+    session.info.get(FIRED_JOINS, {}).pop(message_id, None)
+
+
 async def bodies(session: AsyncSession, join: Join) -> dict[str, PipelineMessage]:
     """The newest kept message of every unit of a join, over its generations, without the failed ones."""
     query = (

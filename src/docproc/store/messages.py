@@ -110,23 +110,35 @@ def claim_one(store: Store, message_id: UUID, worker_id: str | None) -> Claim:
     return claim
 
 
-async def claim_many(
-    session: AsyncSession, dialect: str, ids: Sequence[UUID], worker_id: str | None
-) -> set[UUID]:
-    """Remove the rows of a group; returns the ids that were still there.
+class PartlyHandled(Exception):
+    """Some of a group were handled before, by other deliveries; `left` are those to be done."""
+
+    def __init__(self, left: set[UUID]) -> None:
+        super().__init__(f"{len(left)} left")
+        self.left = left
+
+
+def claim_many(store: Store, ids: Sequence[UUID], worker_id: str | None) -> Claim:
+    """The same for a group: all of its rows are removed, or it is begun anew with those that were left.
 
     Rows are locked in id order, so two workers with overlapping groups (doubled copies) cannot deadlock.
     """
-    chosen = rows.among(dialect, "id", ":ids") + " AND state <> 'held'"
+    chosen = rows.among(store.dialect, "id", ":ids") + " AND state <> 'held'"
     if worker_id:
         chosen += " AND worker_id = :worker"
-    elif dialect == "postgresql":
+    elif store.dialect == "postgresql":
         chosen = f"id IN (SELECT id FROM messages WHERE {chosen} ORDER BY id FOR UPDATE)"
-    values: dict[str, Any] = {"ids": _ids(dialect, ids)}
+    statement = text(f"DELETE FROM messages WHERE {chosen} RETURNING id")
+    values = rows.values_for(store.dialect, {"ids": _ids(store.dialect, ids)})
     if worker_id:
         values["worker"] = worker_id
-    removed = await rows.execute(session, f"DELETE FROM messages WHERE {chosen} RETURNING id", **values)
-    return {as_uuid(row.id) for row in removed}
+
+    def claim(connection: Connection) -> None:
+        removed = {as_uuid(row.id) for row in connection.execute(statement, values)}
+        if len(removed) < len(ids):
+            raise PartlyHandled(removed)
+
+    return claim
 
 
 async def pending(session: AsyncSession, dialect: str, ids: Sequence[UUID]) -> dict[UUID, Pending]:
@@ -179,6 +191,17 @@ async def lease_one(connection: AsyncConnection, message_id: UUID, worker_id: st
         id=message_id,
     )
     return bool(taken)
+
+
+async def give_back(connection: AsyncConnection, dialect: str, ids: Sequence[UUID], worker_id: str) -> None:
+    """Leases of mine that I did not use."""
+    await rows.execute(
+        connection,
+        f"UPDATE messages SET state = 'ready', worker_id = NULL WHERE {rows.among(dialect, 'id', ':ids')} "
+        "AND state = 'leased' AND worker_id = :worker",
+        ids=_ids(dialect, ids),
+        worker=worker_id,
+    )
 
 
 async def release(session: AsyncSession | AsyncConnection, dialect: str, ids: Sequence[UUID]) -> None:
@@ -335,6 +358,16 @@ async def suspend_request(session: AsyncSession, request_id: UUID) -> None:
         request=request_id,
         why=REQUEST_FAILED,
     )
+
+
+async def drop_request(session: AsyncSession, request_id: UUID) -> None:
+    """Remove everything queued for a request, also what workers send while we wait for them."""
+    while True:
+        dropped = await rows.execute(
+            session, "DELETE FROM messages WHERE request_id = :request RETURNING id", request=request_id
+        )
+        if not dropped:
+            return
 
 
 async def resume_request(session: AsyncSession, request_id: UUID) -> None:

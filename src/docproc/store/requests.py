@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.message import utc_now
-from docproc.store import events, fan_in, messages
+from docproc.store import events, fan_in, messages, tasks
 from docproc.store.tables import Request, RequestStatus
 
 # The order of life. A status that is not listed here ranks with `processing`.
@@ -126,6 +126,21 @@ async def fail(session: AsyncSession, request_id: UUID, error: dict[str, Any]) -
     request.error = error
     request.updated_at = request.completed_at = utc_now()
     await messages.suspend_request(session, request_id)
+    await _note(session, request, "status", RequestStatus.FAILED, error)
+    return True
+
+
+async def cancel(session: AsyncSession, request_id: UUID, reason: str) -> bool:
+    """End a request for good: nothing more is done for it. False when it had ended already."""
+    request = await _locked(session, request_id)
+    if request is None or request.status in TERMINAL:
+        return False
+    error = {"code": "cancelled", "message": reason}
+    request.status = RequestStatus.FAILED
+    request.error = error
+    request.updated_at = request.completed_at = utc_now()
+    await messages.drop_request(session, request_id)
+    await tasks.close_all(session, request_id, "cancelled")
     await _note(session, request, "status", RequestStatus.FAILED, error)
     return True
 

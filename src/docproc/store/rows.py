@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any, Literal
 from uuid import UUID
 
-from sqlalchemy import JSON, Table, TextClause, text
+from sqlalchemy import JSON, Table, TextClause, bindparam, text, update
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
@@ -82,14 +82,23 @@ def _postgres_statement(table: Table, columns: tuple[str, ...]) -> str:
     selected = []
     for number, name in enumerate(columns, start=1):
         sql_type = table.c[name].type.compile(_POSTGRES)
-        # JSON travels as text and is cast row by row; the driver has no array codec for it.
-        types.append(f"${number}::text[]" if sql_type == "JSONB" else f"${number}::{sql_type}[]")
-        selected.append(f'v."{name}"::jsonb' if sql_type == "JSONB" else f'v."{name}"')
+        is_list = sql_type.endswith("[]")
+        # JSON and lists travel as text and are cast row by row: unnest would flatten a list of lists, and
+        # the driver has no array codec for JSON.
+        types.append(f"${number}::{'text' if is_list or sql_type == 'JSONB' else sql_type}[]")
+        selected.append(_postgres_value(name, sql_type, is_list))
     names = ", ".join(f'"{name}"' for name in columns)
     return (
         f"INSERT INTO {table.name} ({names}) SELECT {', '.join(selected)} "
         f"FROM unnest({', '.join(types)}) AS v({names})"
     )
+
+
+def _postgres_value(name: str, sql_type: str, is_list: bool) -> str:
+    if is_list:
+        items = f'SELECT jsonb_array_elements_text(v."{name}"::jsonb)'
+        return f'CASE WHEN v."{name}" IS NOT NULL THEN ARRAY({items})::{sql_type} END'
+    return f'v."{name}"::jsonb' if sql_type == "JSONB" else f'v."{name}"'
 
 
 def _postgres_insert(
@@ -118,6 +127,17 @@ def _for_sqlite(value: Any) -> Any:
     if isinstance(value, list | dict):
         return json.dumps(value, default=str)
     return value
+
+
+async def update_many(session: AsyncSession, table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
+    """Change the same columns of many rows, found by `id`: one statement with many values."""
+    if not changes:
+        return
+    connection = await session.connection()
+    columns: dict[str, Any] = {name: bindparam(f"new_{name}") for name in changes[0] if name != "id"}
+    statement = update(table).where(table.c.id == bindparam("row")).values(columns)
+    values = [{"row": c["id"], **{f"new_{name}": c[name] for name in columns}} for c in changes]
+    await connection.execute(statement, values)
 
 
 async def execute(session: AsyncSession | AsyncConnection, statement: str, **values: Any) -> list[Row[Any]]:

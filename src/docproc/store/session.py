@@ -22,25 +22,29 @@ from docproc.errors import DatabaseDownError
 log = structlog.get_logger(__name__)
 
 LONG_WRITE_SECONDS = 0.25
+# Execution option of SQLite's writer: whether a commit waits for the disk.
+_DURABLE = "docproc_durable"
 
 
 class Store:
     """Sessions by purpose: `reading` (plain reads), `writing` (one short transaction), `handling`
     (a writing session that claims a message first) and `claiming` (leases, which need no durability)."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, connections: int = 6) -> None:
+        """`connections` to PostgreSQL at most; others wait for one to come free."""
         self.url = make_url(url)
         self.dialect: Literal["sqlite", "postgresql"] = (
             "sqlite" if self.url.get_backend_name() == "sqlite" else "postgresql"
         )
         if self.is_sqlite:
-            self._reader = self._sqlite_engine("BEGIN", durable=False, pool_size=4)
-            # One writer per process: the others wait here, in order, instead of inside SQLite.
-            self._writer = self._sqlite_engine("BEGIN IMMEDIATE", durable=True, pool_size=1)
-            self._claimer = self._sqlite_engine("BEGIN IMMEDIATE", durable=False, pool_size=1)
+            self._reader = self._sqlite_engine("BEGIN", pool_size=4)
+            # One writer per process, for claims too: the others wait here, in order and woken at once, not
+            # asleep inside SQLite.
+            self._writer = self._sqlite_engine("BEGIN IMMEDIATE", pool_size=1)
+            self._claimer = self._writer.execution_options(**{_DURABLE: False})
         else:
-            self._reader = self._writer = self._postgres_engine(pool_size=10)
-            self._claimer = self._postgres_engine(pool_size=4, synchronous_commit="off")
+            self._reader = self._writer = self._postgres_engine(pool_size=connections)
+            self._claimer = self._postgres_engine(pool_size=2, synchronous_commit="off")
 
     @property
     def is_sqlite(self) -> bool:
@@ -99,7 +103,8 @@ class Store:
             yield connection
 
     async def close(self) -> None:
-        for engine in {id(e): e for e in (self._reader, self._writer, self._claimer)}.values():
+        engines = (self._reader, self._writer) if self.is_sqlite else (self._writer, self._claimer)
+        for engine in engines:
             await engine.dispose()
 
     def _warn_if_long(self, seconds: float) -> None:
@@ -108,7 +113,7 @@ class Store:
                 "writer_held_long", seconds=round(seconds, 3), remedy="compute before touching the session"
             )
 
-    def _sqlite_engine(self, begin: str, *, durable: bool, pool_size: int) -> AsyncEngine:
+    def _sqlite_engine(self, begin: str, *, pool_size: int) -> AsyncEngine:
         if self.url.database:
             Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
         engine = create_async_engine(
@@ -121,7 +126,7 @@ class Store:
             cursor = connection.cursor()
             for pragma in (
                 "journal_mode=WAL",
-                f"synchronous={'FULL' if durable else 'NORMAL'}",
+                "synchronous=FULL",
                 "foreign_keys=ON",
                 "temp_store=MEMORY",
             ):
@@ -136,6 +141,10 @@ class Store:
 
         @event.listens_for(engine.sync_engine, "begin")
         def _(connection: Connection) -> None:
+            durable = connection.get_execution_options().get(_DURABLE, True)
+            if connection.info.get(_DURABLE, True) != durable:
+                connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+                connection.info[_DURABLE] = durable
             # A deferred transaction that turns into a writer can fail midway; an immediate one waits first.
             connection.exec_driver_sql(begin)
 
@@ -145,7 +154,8 @@ class Store:
         return create_async_engine(
             self.url,
             pool_size=pool_size,
-            max_overflow=pool_size,
+            # No more at peaks either: a server takes 100 in all by default, and processes are many.
+            max_overflow=0,
             pool_timeout=60,
             connect_args={
                 "async_creator_fn": _connect_postgres,

@@ -84,6 +84,12 @@ class SqlTransport(Transport):
     async def settle(self, deliveries: Sequence[Delivery]) -> None:
         """The rows are gone with the commit; there is nothing else to forget."""
 
+    async def give_back(self, deliveries: Sequence[Delivery]) -> None:
+        ids = [delivery.message_id for delivery in deliveries if delivery.message_id is not None]
+        async with self.store.claiming() as connection:
+            await messages.give_back(connection, self.store.dialect, ids, self.worker_id)
+        await self.announce({delivery.queue for delivery in deliveries})
+
     async def publish(self, copies: Sequence[Copy]) -> None:
         await self.announce({copy.queue for copy in copies})
 

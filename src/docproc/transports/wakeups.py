@@ -37,8 +37,8 @@ class Wakeups(ABC):
     async def send(self, names: Iterable[str]) -> None: ...
 
     @property
-    def is_connected(self) -> bool:
-        return True
+    @abstractmethod
+    def is_connected(self) -> bool: ...
 
 
 class PostgresWakeups(Wakeups):
@@ -111,6 +111,10 @@ class SocketWakeups(Wakeups):
         self.folder = Path(tempfile.gettempdir()) / f"docproc-{os.getuid()}-{name}"
         self.path = self.folder / f"{os.getpid()}-{id(self):x}"
         self._socket: socket.socket | None = None
+
+    @property
+    def is_connected(self) -> bool:
+        return self._socket is not None
 
     async def open(self, woken: Woken) -> None:
         self.folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,8 +1,9 @@
-"""The small expression language of `when:`: a message in, yes or no out, and no side effects."""
+"""The small expression language of `when:` and `accepts:`: facts in, yes or no out, and no side effects."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +13,8 @@ from docproc.errors import PermanentError
 from docproc.message import PipelineMessage
 
 NAMES = ("payload", "unit_key", "priority", "tenant_id", "workflow_name", "attempt")
+# What `accepts:` may ask of a request that names no workflow.
+REQUEST_NAMES = ("metadata", "channel", "tenant_id", "external_id", "priority")
 FUNCTIONS = {"int": int, "float": float, "str": str, "len": len}
 
 _PROGRAMS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.NamedExpr)
@@ -36,18 +39,18 @@ class _Evaluator(EvalWithCompoundTypes):  # type: ignore[misc] # simpleeval is u
         return super()._eval_attribute(node)
 
 
-def check(expression: str) -> None:
+def check(expression: str, names: tuple[str, ...] = NAMES, key: str = "when") -> None:
     """Raise ValueError when the expression cannot be read or names something unknown."""
     try:
         tree = ast.parse(expression.strip(), mode="eval")
     except SyntaxError as error:
-        raise ValueError(f"when: {expression!r} is not an expression ({error.msg})") from error
+        raise ValueError(f"{key}: {expression!r} is not an expression ({error.msg})") from error
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id not in (FUNCTIONS if id(node) in called else NAMES):
-            raise ValueError(f"when: unknown name {node.id!r}; use one of {', '.join(NAMES)}")
+        if isinstance(node, ast.Name) and node.id not in (FUNCTIONS if id(node) in called else names):
+            raise ValueError(f"{key}: unknown name {node.id!r}; use one of {', '.join(names)}")
         if isinstance(node, _PROGRAMS):
-            raise ValueError("when: write a plain comparison, without loops or functions of your own")
+            raise ValueError(f"{key}: write a plain comparison, without loops or functions of your own")
 
 
 @lru_cache(maxsize=512)
@@ -56,13 +59,22 @@ def _parsed(expression: str) -> Any:
 
 
 def holds(expression: str, message: PipelineMessage) -> bool:
-    """Whether the condition is true of the message; a condition that fails is a permanent error."""
+    """Whether `when:` is true of the message; a condition that fails is a permanent error."""
     names = {name: getattr(message, name) for name in NAMES} | {"payload": _Fields(message.payload)}
-    evaluator = _Evaluator(names=names, functions=dict(FUNCTIONS))  # a copy: it adds its own
+    return _decide("when", expression, names)
+
+
+def accepts(expression: str, facts: Mapping[str, Any]) -> bool:
+    """Whether `accepts:` is true of a request (REQUEST_NAMES)."""
+    return _decide("accepts", expression, {**facts, "metadata": _Fields(facts["metadata"])})
+
+
+def _decide(key: str, expression: str, names: Mapping[str, Any]) -> bool:
+    evaluator = _Evaluator(names=dict(names), functions=dict(FUNCTIONS))  # copies: it adds its own
     try:
         return bool(evaluator.eval(expression, previously_parsed=_parsed(expression)))
     except (InvalidExpression, ArithmeticError, TypeError, ValueError, LookupError) as error:
         raise PermanentError(
-            f"when: {expression!r} cannot be decided: {error}",
+            f"{key}: {expression!r} cannot be decided: {error}",
             remedy="Correct the workflow file and submit the request again: a replay keeps its version",
         ) from error

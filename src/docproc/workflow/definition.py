@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Sequence
+from datetime import date
+from decimal import InvalidOperation
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
-from pydantic_core import from_json, to_json
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError, from_json, to_json
 
+from docproc.understanding import validate
+from docproc.understanding.extract import rules
+from docproc.understanding.extract.checks import comparable
+from docproc.understanding.extract.spec import ColumnSpec, FieldSpec
 from docproc.workflow import conditions
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
@@ -109,22 +117,136 @@ class Stage(_Strict):
         return dict(from_json(to_json(value)))
 
 
-class SchemaField(_Strict):
-    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+FieldName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+# What is printed beside a value: a list, or lists by language for whoever reads the file; all of them count.
+Labels = tuple[str, ...] | dict[str, tuple[str, ...]]
+
+
+def _all_labels(labels: Labels) -> tuple[str, ...]:
+    if isinstance(labels, dict):
+        return tuple(dict.fromkeys(label for of_one in labels.values() for label in of_one))
+    return labels
+
+
+class SchemaColumn(_Strict):
+    """A column of a table field."""
+
+    name: FieldName
     type: Literal["string", "decimal", "date"] = "string"
+    labels: Labels = ()
+
+
+class SchemaField(_Strict):
+    """A field of a document type: how it is found, and what a right value looks like."""
+
+    name: FieldName
+    type: Literal["string", "decimal", "date", "table"] = "string"
     required: bool = False
+    # False: what is not sure is left out instead of asking a person.
+    review: bool = True
+    # Known fields need none.
+    labels: Labels = ()
+    validators: tuple[str, ...] = ()
+    pattern: str | None = None
+    one_of: tuple[str, ...] = ()
+    # As values are written, so that nothing is lost to floating point: `1250.00`, `2026-03-12`.
+    min: str | None = None
+    max: str | None = None
+    columns: tuple[SchemaColumn, ...] = ()
+
+    @field_validator("min", "max", mode="before")
+    @classmethod
+    def _as_written(cls, value: Any) -> Any:
+        return str(value) if isinstance(value, int | float | date) and not isinstance(value, bool) else value
+
+    @field_validator("columns")
+    @classmethod
+    def _columns_once_each(cls, value: tuple[SchemaColumn, ...]) -> tuple[SchemaColumn, ...]:
+        _refuse_twice("columns", [column.name for column in value])
+        return value
+
+    @model_validator(mode="after")
+    def _checks_fit_the_type(self) -> SchemaField:
+        if self.required and not self.review:
+            raise ValueError("a field that is `required` cannot have `review: false`")
+        if (self.type == "table") != bool(self.columns):
+            raise ValueError("a field of type `table` has `columns`, and only such a field")
+        if (self.pattern or self.one_of) and self.type != "string":
+            raise ValueError("`pattern` and `one_of` are for fields of type `string`")
+        if (self.min or self.max) and self.type not in ("decimal", "date"):
+            raise ValueError("`min` and `max` are for fields of type `decimal` or `date`")
+        self._check_validators()
+        self._check_values()
+        return self
+
+    def _check_validators(self) -> None:
+        for name in self.validators:
+            if name not in validate.KINDS:
+                known = ", ".join(sorted(validate.KINDS))
+                raise ValueError(f"no validator is called {name!r}; there are {known}")
+            if (wanted := validate.TYPES.get(name, "string")) != self.type:
+                raise ValueError(f"the validator {name!r} is for fields of type `{wanted}`")
+
+    def _check_values(self) -> None:
+        try:
+            re.compile(self.pattern or "")
+        except re.error as error:
+            raise ValueError(f"`pattern` is not a regular expression: {error}") from error
+        for bound in filter(None, (self.min, self.max)):
+            try:
+                comparable(self.type, bound)
+            except (InvalidOperation, ValueError):
+                raise ValueError(f"{bound!r} is not a {self.type}, such as `10.50` or `2026-03-12`") from None
+
+    @property
+    def spec(self) -> FieldSpec:
+        """As the extraction asks for it."""
+        columns = tuple(ColumnSpec(one.name, one.type, _all_labels(one.labels)) for one in self.columns)
+        return FieldSpec(
+            self.name, self.type, self.required, _all_labels(self.labels),
+            self.validators, self.pattern, self.one_of, self.min, self.max, columns,
+        )  # fmt: skip
 
 
 class ExtractionSchema(_Strict):
+    """The fields of a document type, and what must be true between them."""
+
     fields: tuple[SchemaField, ...]
+    # Phrases that tell the type; the built-in types need none.
+    keywords: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
 
     @field_validator("fields")
     @classmethod
     def _once_each(cls, value: tuple[SchemaField, ...]) -> tuple[SchemaField, ...]:
-        names = [field.name for field in value]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"these fields are listed twice: {', '.join(twice)}")
+        _refuse_twice("fields", [field.name for field in value])
         return value
+
+    @model_validator(mode="after")
+    def _readable_rules(self) -> ExtractionSchema:
+        types = {field.name: str(field.type) for field in self.fields}
+        columns = {
+            field.name: {column.name: str(column.type) for column in field.columns}
+            for field in self.fields
+            if field.columns
+        }
+        for index, rule in enumerate(self.rules):
+            try:
+                rules.check(rule, types, columns)
+            except ValueError as error:
+                raise _at(("rules", index), rule, str(error)) from error
+        return self
+
+
+def _refuse_twice(what: str, names: Sequence[str]) -> None:
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"these {what} are listed twice: {', '.join(twice)}")
+
+
+def _at(location: tuple[str | int, ...], value: Any, problem: str) -> ValidationError:
+    """An error at a place inside the model, so that the loader can name its line."""
+    kind = PydanticCustomError("value_error", "{problem}", {"problem": problem})
+    return ValidationError.from_exception_data("schema", [{"type": kind, "loc": location, "input": value}])
 
 
 class Workflow(_Strict):
@@ -133,9 +255,18 @@ class Workflow(_Strict):
     name: Name
     description: str = ""
     version: int | str = 1
+    # Which requests that name no workflow are this one's, by channel and metadata.
+    accepts: str | None = None
     sla: Sla | None = None
     stages: tuple[Stage, ...] = Field(min_length=1)
     extraction_schemas: dict[str, ExtractionSchema] = Field(default_factory=dict)
+
+    @field_validator("accepts")
+    @classmethod
+    def _readable_accepts(cls, value: str | None) -> str | None:
+        if value is not None:
+            conditions.check(value, conditions.REQUEST_NAMES, key="accepts")
+        return value
 
     def stage(self, name: str) -> Stage:
         return next(stage for stage in self.stages if stage.name == name)

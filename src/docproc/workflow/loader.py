@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import structlog
 import yaml
 from pydantic import ValidationError
 
@@ -17,7 +18,11 @@ from docproc.transport import Topology
 from docproc.workflow.definition import ExtractionSchema, Stage, Workflow
 from docproc.workflow.plan import Plan, PlanError, check_backoffice_routes, compile_plan
 
-PACKAGED_WORKFLOWS = Path(__file__).parent / "packaged"
+log = structlog.get_logger(__name__)
+
+_INSTALLED = Path(__file__).parent / "packaged"
+# The copies in the wheel; in a checkout, the originals.
+PACKAGED_WORKFLOWS = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).parents[3] / "config/workflows"
 
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _DEEPEST, _LARGEST = 50, 100_000
@@ -103,6 +108,16 @@ class WorkflowLoader:
         plan = compile_plan(workflow, self.components, self.topology)
         check_backoffice_routes(plan, self.topology)
         return plan
+
+    def usable(self) -> list[Workflow]:
+        """All workflows whose files are in order; a broken one must not keep the others from working."""
+        found = []
+        for name in self.names():
+            try:
+                found.append(self.load(name))
+            except WorkflowError as error:
+                log.warning("workflow_unusable", workflow=name, problem=str(error))
+        return found
 
     # The specified questions.
 

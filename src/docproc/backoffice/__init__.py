@@ -1,0 +1,1 @@
+"""The back office: where people answer what DocProc is not sure of."""

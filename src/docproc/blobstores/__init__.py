@@ -1,0 +1,1 @@
+"""Blob stores: a local folder now."""

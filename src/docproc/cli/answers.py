@@ -1,0 +1,162 @@
+"""A request's answer as people read it: documents, their fields, what is doubtful and what is missing.
+
+Works on the status object (`GET /status/{id}`), wherever it came from. Pages are counted from 1 here, as
+people do; the JSON counts from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from docproc.store.requests import readable_error
+
+Status = Mapping[str, Any]
+
+COLOURS = {"completed": "green", "failed": "red", "sla_breached": "red"}
+DOUBTFUL, MISSING = "?", "✗"
+# Sources whose values stand on no page.
+NOT_PRINTED = {"memory": "remembered", "embedded": "attached data"}
+WAITS = "waits for a person, who cannot answer yet; docproc up --review flag lets doubtful results through"
+
+
+def render(name: str, status: Status) -> RenderableType:
+    """Everything there is to say about one request."""
+    result = status["result"] or {}
+    parts: list[RenderableType] = [_headline(name, status)]
+    if status["error"]:
+        parts.append(Text(f"  {readable_error(status['error'])}", style="red"))
+    if result:
+        parts.append(Text(f"  request {status['request_id']}", style="dim"))  # for other commands
+    parts += _files(result.get("files") or [])
+    parts += _missing(result.get("missing") or [])
+    for number, document in enumerate(result.get("documents") or [], start=1):
+        parts += [_document(number, document), _fields(document)]
+    return Group(*parts)
+
+
+def _headline(name: str, status: Status) -> Text:
+    colour = COLOURS.get(status["status"], "yellow")
+    line = Text.assemble((name, "bold"), "  ", (status["status"], f"bold {colour}"))
+    facts = [status["workflow_name"], _counted(status["page_count"], "page"), _duration(status)]
+    return line.append("  " + " · ".join(fact for fact in facts if fact), style="dim")
+
+
+def _counted(number: int | None, what: str) -> str:
+    return "" if number is None else f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _duration(status: Status) -> str:
+    started, ended = moment(status["created_at"]), moment(status["completed_at"])
+    return f"{(ended - started).total_seconds():.1f} s" if started and ended else ""
+
+
+def moment(value: datetime | str | None) -> datetime | None:
+    """A status object has datetimes here and texts after a journey over HTTP."""
+    return datetime.fromisoformat(value) if isinstance(value, str) else value
+
+
+def _files(files: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
+    """Which pages are whose, where there are several files; problems and notes always."""
+    first = 0
+    for file in files:
+        count = file["page_count"]
+        line = Text.assemble("  ", file["name"])
+        if len(files) > 1 and count:
+            line.append(f"  {pages(range(first, first + count))}", style="dim")
+        if file["problem"]:
+            line.append(f"  {file['problem']}", style="red")
+        if file["notes"]:
+            line.append(f"  {'; '.join(file['notes'])}", style="dim")
+        if len(files) > 1 or file["problem"] or file["notes"]:
+            yield line
+        first += count
+
+
+def _missing(missing: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
+    for item in missing:
+        unit = readable_unit(str(item["unit"]))
+        what = f"{unit}, {item['field']}" if item.get("field") else unit
+        why = item.get("detail") or str(item["reason"]).replace("_", " ")
+        yield Text(f"  {MISSING} no result for {what}: {why}", style="red")
+
+
+def readable_unit(unit: str) -> str:
+    """`page:0` is page 1 for people; anything else stays."""
+    kind, _, rest = unit.partition(":")
+    if kind == "page" and rest.isdecimal():
+        return f"page {int(rest) + 1}"
+    return unit
+
+
+def pages(indices: Sequence[int]) -> str:
+    """`pages 1–3`, from indices that count from 0."""
+    if not indices:
+        return "no page"
+    first, last = indices[0] + 1, indices[-1] + 1
+    if first == last:
+        return f"page {first}"
+    if last - first + 1 == len(indices):
+        return f"pages {first}–{last}"
+    return "pages " + ", ".join(str(index + 1) for index in indices)
+
+
+def _document(number: int, document: Mapping[str, Any]) -> Text:
+    line = Text.assemble(f"  {number}. ", (str(document["doc_type"] or "unknown"), "bold cyan"))
+    line.append(f"  {pages(document['page_indices'])}")
+    if document["extraction_confidence"] is not None:
+        line.append(f"  {percent(document['extraction_confidence'])}", style="dim")
+    if document["status"] != "completed":
+        line.append(f"  {document['status']}", style="red")
+    elif document["needs_review"]:
+        line.append("  to be checked", style="yellow")
+    return line
+
+
+def percent(confidence: float) -> str:
+    # Rounded down: only what is certain says 100 %.
+    return f"{int(confidence * 100 + 1e-9)} %"
+
+
+def _fields(document: Mapping[str, Any]) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(width=6, justify="right")
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(style="dim")
+    for row in field_rows(document):
+        table.add_row(*row)
+    return table
+
+
+def _readable(value: Any) -> str:
+    """A table in as many words as fit on a line; the JSON has its rows."""
+    return _counted(len(value), "row") if isinstance(value, list) else str(value)
+
+
+def field_rows(document: Mapping[str, Any]) -> Iterator[tuple[Text, Text, Text, Text, Text]]:
+    """Mark, field, value, confidence, and page and reason for doubt of every field that was asked for."""
+    found, doubtful = document["fields"] or {}, set(document["needs_review"] or [])
+    for name in dict.fromkeys([*(document["extracted_data"] or {}), *found, *doubtful]):
+        field = found.get(name)
+        if field is None:
+            is_required = name in doubtful
+            style = "red" if is_required else "dim"
+            mark, value = (MISSING, "not found") if is_required else ("", "–")
+            yield Text(mark, style), Text(name, style), Text(value, style), Text(), Text()
+        else:
+            style = "yellow" if name in doubtful else ""
+            mark = DOUBTFUL if name in doubtful else ""
+            confidence, page = percent(field["confidence"]), pages([field["page"]])
+            page = page if field.get("box") else NOT_PRINTED.get(field.get("source"), page)
+            why = f"{page}  {field['reason']}" if field.get("reason") else page
+            yield (
+                Text(mark, style), Text(name), Text(_readable(field["value"]), style or "bold"),
+                Text(confidence, style), Text(why),
+            )  # fmt: skip

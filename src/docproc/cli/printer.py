@@ -1,0 +1,89 @@
+"""Answers of several requests, printed in their order, each as soon as those before it are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+from rich.markup import escape
+
+from docproc.cli import answers
+from docproc.cli.output import console, errors, print_json
+from docproc.cli.progress import LiveView
+from docproc.cli.sources import unique_names
+from docproc.errors import UsageError
+from docproc.store.requests import TERMINAL
+
+
+class Printer:
+    """Tables for people or a line of JSON per request; a file each where a folder is given."""
+
+    def __init__(self, names: Sequence[str], out: Path | None = None, *, as_json: bool) -> None:
+        self.names = names
+        self.out = out
+        self.as_json = as_json
+        self.statuses: dict[int, Mapping[str, Any]] = {}
+        self._files = unique_names(names)
+        self._printed = 0
+        if out is not None:
+            _make(out)
+
+    @property
+    def all_complete(self) -> bool:
+        return all(map(is_complete, self.statuses.values()))
+
+    def add(self, index: int, status: Mapping[str, Any], view: LiveView) -> None:
+        self.statuses[index] = status
+        if self.out is not None:
+            pretty = orjson.dumps(status, default=str, option=orjson.OPT_INDENT_2)
+            (self.out / self._files[index]).write_bytes(pretty + b"\n")
+        if self._printed in self.statuses:
+            with view.aside():
+                self.flush()
+
+    def flush(self, *, rest: bool = False) -> None:
+        """What can be printed in order; `rest`: all there is, as nothing more will come."""
+        while self._printed < len(self.names):
+            if self._printed in self.statuses:
+                self._print(self._printed)
+            elif not rest:
+                return
+            self._printed += 1
+
+    def _print(self, index: int) -> None:
+        status = self.statuses[index]
+        if self.as_json:
+            return print_json(status)
+        console.print(answers.render(self.names[index], status), highlight=False)
+        if status["status"] not in TERMINAL:
+            line = "  It waits for a person and goes on when one has answered (docproc up)"
+            console.print(f"[yellow]{line}[/]", highlight=False, soft_wrap=True)
+        if self.out is not None:
+            where = escape(str(self.out / self._files[index]))
+            console.print(f"[dim]  JSON: {where}[/]", highlight=False, soft_wrap=True)
+
+    def total(self, seconds: float) -> None:
+        """How it went, on the side; for several requests and for people."""
+        if self.as_json or len(self.names) < 2:
+            return
+        done = sum(map(is_complete, self.statuses.values()))
+        pages = sum(status["page_count"] or 0 for status in self.statuses.values())
+        bad = len(self.statuses) - done
+        failed = f", [red]{bad} failed[/]" if bad else ""
+        facts = f"[dim]· {pages} pages · {seconds:.1f} s[/]"
+        errors.print(f"[bold]{done} of {len(self.names)} completed[/]{failed} {facts}", highlight=False)
+
+
+def is_complete(status: Mapping[str, Any]) -> bool:
+    """Late is complete, too; that it was late is in the status."""
+    return status["status"] != "failed" and status["completed_at"] is not None
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        remedy = "Choose another folder for --out"
+        raise UsageError(f"{folder} cannot be made: {error.strerror}", remedy=remedy) from error

@@ -1,0 +1,30 @@
+"""The API gateway as a process of its own: what DOCPROC_COMPONENT_NAME=api_gateway runs."""
+
+from __future__ import annotations
+
+from docproc.app import App
+from docproc.cli.signals import stop_on_signals
+from docproc.engine.health import HealthServer
+from docproc.engine.worker import unless_stopped
+from docproc.settings import Settings
+
+API_GATEWAY = "api_gateway"
+
+
+async def serve_api(settings: Settings) -> int:
+    """Health server first, then the database, then the API, until SIGTERM or SIGINT."""
+    from docproc.gateways.api.server import serve  # a third of what commands would import, and few need it
+
+    stopping = stop_on_signals()
+    application = App(settings)
+    is_prepared = False
+    health = HealthServer(settings.host, settings.health_port, lambda: is_prepared and not stopping.is_set())
+    await health.start()
+    try:
+        is_prepared = await unless_stopped(application.prepare_database(wait=True), stopping)
+        if is_prepared:
+            await serve(application, stopping, host=settings.host, port=settings.api_port)
+        return 0
+    finally:
+        await health.close()
+        await application.close()

@@ -1,0 +1,27 @@
+"""`docproc status`: where a request of a running DocProc stands."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import typer
+
+from docproc.cli import answers
+from docproc.cli.output import console, print_json
+from docproc.cli.server import ServerOption, connected
+
+
+def status(
+    request_id: UUID = typer.Argument(metavar="ID", help="The request's id", show_default=False),
+    server: str = ServerOption,
+    as_json: bool = typer.Option(False, "--json", help="Machine-readable output"),
+) -> None:
+    """Say where a request stands, and show what was found."""
+    with connected(server) as there:
+        found = there.status(request_id)
+        waits = bool(there.detail(request_id)["open_tasks"])
+    if as_json:
+        return print_json(found)
+    console.print(answers.render(str(request_id), found), highlight=False)
+    if waits:
+        console.print(f"  It {answers.WAITS}", style="yellow", highlight=False, soft_wrap=True)

@@ -1,0 +1,1 @@
+"""Gateways: the ways a file comes in."""

@@ -1,0 +1,1 @@
+"""The HTTP gateway: files come in, and clients look at what became of them."""

@@ -1,0 +1,73 @@
+"""Pictures of pages, drawn when somebody looks at them and kept for the next one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Path, Query, Response
+from fastapi.responses import FileResponse
+
+from docproc.app import App
+from docproc.gateways.api.context import Application, RequestId
+from docproc.gateways.api.problems import Problem, documented
+from docproc.store import pages
+from docproc.understanding import rendering
+
+router = APIRouter(tags=["requests"])
+
+DRAWING_SECONDS = 30.0
+DEFAULT_WIDTH = 1000
+
+
+@router.get(
+    "/requests/{request_id}/pages/{number}.png",
+    summary="The picture of a page",
+    response_class=Response,
+    responses={
+        200: {"content": {"image/png": {}}, "description": "The page, upright"},
+        304: {"description": "The client has it already"},
+        **documented(404, 422, 503),
+    },
+)
+async def page_image(
+    application: Application,
+    request_id: RequestId,
+    number: Annotated[int, Path(ge=0, le=1_000_000, description="The page's index over the request, from 0")],
+    width: Annotated[int, Query(ge=16, le=3000, description="In pixels")] = DEFAULT_WIDTH,
+    if_none_match: Annotated[str | None, Header()] = None,
+) -> Response:
+    async with application.store.reading() as session:
+        place = await pages.place(session, request_id, number)
+    if place is None or place.blob_key is None:
+        raise Problem(404, "unknown_page", f"request {request_id} has no picture of page {number}")
+    # Reading a page may find that it lies on its side: until then its picture is another one.
+    turn = f"-r{place.rotation}" if place.rotation else ""
+    name = f"{number}-{width}{turn}.png"
+    headers = {"ETag": f'"{name}"', "Cache-Control": "private, no-cache"}
+    if if_none_match is not None and headers["ETag"] in if_none_match:
+        return Response(status_code=304, headers=headers)
+    key = f"{request_id}/pages/{name}"
+    if not await application.blobs.exists(key):
+        await _draw(application, place.blob_key, place.file_page, place.rotation, width, key)
+    return FileResponse(await application.blobs.fetch(key), media_type="image/png", headers=headers)
+
+
+async def _draw(application: App, blob_key: str, index: int, rotation: int, width: int, key: str) -> None:
+    try:
+        path = await application.blobs.fetch(blob_key)
+    except FileNotFoundError as error:
+        raise Problem(404, "file_gone", "the page's file is no longer kept") from error
+    drawing = partial(rendering.png, path, index, rotation=rotation, width=width)
+    try:
+        async with asyncio.timeout(DRAWING_SECONDS):
+            picture: bytes = await application.pools.run_in_process(drawing)
+    except TimeoutError as error:
+        raise Problem(503, "unavailable", "drawing the page takes too long", "Try a smaller width") from error
+    await application.blobs.put(key, _one(picture))
+
+
+async def _one(content: bytes) -> AsyncIterator[bytes]:
+    yield content

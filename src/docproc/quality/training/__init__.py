@@ -1,0 +1,1 @@
+"""Training: makes the weights in `understanding/models` from samples, made-up pages and labelled folders."""

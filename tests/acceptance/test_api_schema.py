@@ -1,0 +1,90 @@
+"""The API keeps what its OpenAPI document promises, whatever is thrown at it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import hypothesis
+import pytest
+import schemathesis
+from hypothesis import HealthCheck
+
+from bench.servers import _free_ports
+from docproc.app import App
+from docproc.gateways.api.app import create_app
+from docproc.gateways.api.server import serve
+from docproc.settings import Settings
+from tests.harness import settings_for
+from tests.processes import until
+
+AnyCase = schemathesis.Case[Any]
+KNOWN: list[str] = []
+TURNS = cycle((True, True, False))
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server in a thread of its own, with one request in it."""
+    folder: Path = tmp_path_factory.mktemp("api")
+    port = _free_ports(1)[0]
+    loop = asyncio.new_event_loop()
+    stopping = asyncio.Event()
+
+    async def run() -> None:
+        application = App(settings_for(folder))
+        await application.prepare_database()
+        await serve(application, stopping, host="127.0.0.1", port=port)
+        await application.close()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(run(),))
+    thread.start()
+    url = f"http://127.0.0.1:{port}"
+    until(lambda: _answers(url), "the server answers")
+    sent = httpx.post(f"{url}/process", files={"file": ("a.pdf", b"%PDF-1.4")}, trust_env=False)
+    KNOWN[:] = [sent.json()["request_id"]]
+    yield url
+    loop.call_soon_threadsafe(stopping.set)
+    thread.join()
+    loop.close()
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/ready", trust_env=False).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+# The document needs no database, only the endpoints.
+schema = schemathesis.openapi.from_dict(create_app(App(Settings.load(_env_file=None))).openapi())
+
+
+@schema.hook
+def map_case(_context: schemathesis.HookContext, case: AnyCase) -> AnyCase:
+    """Guesses that never fit are made to: ids of requests that exist, and keys that were not used before."""
+    if case.meta is None or not case.meta.generation.mode.is_positive:
+        return case
+    if case.headers and "idempotency-key" in case.headers:
+        case.headers["idempotency-key"] = uuid4().hex
+    if KNOWN and "request_id" in (case.path_parameters or {}) and next(TURNS):
+        case.path_parameters["request_id"] = KNOWN[0]
+    return case
+
+
+@schema.parametrize()
+@hypothesis.settings(
+    max_examples=15,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+def test_every_endpoint_keeps_its_promise(case: AnyCase, address: str) -> None:
+    case.call_and_validate(base_url=address)

@@ -1,0 +1,123 @@
+"""Where nobody is sure that a document ends, a person is asked before documents go out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from docproc.component import NEXT, BaseComponent, Emission
+from docproc.message import PipelineMessage
+from docproc.store import pages
+from docproc.store.tables import BackofficeTask, PageStatus
+from docproc.understanding.boundaries import marks
+from docproc.understanding.plain_text import page_of
+from tests.components import PATHS
+from tests.harness import Harness
+
+COMPONENTS = ("laid_out", "classification_aggregator", "work", "extraction_aggregator", "consolidator")
+FLOW = """
+    stages:
+      - {name: lay, component: laid_out}
+      - {name: group, component: classification_aggregator, confidence_threshold: THRESHOLD,
+         backoffice_queue: task.classification}
+      - {name: fields, component: work}
+      - {name: all, component: extraction_aggregator}
+      - {name: answer, component: consolidator}
+"""
+INVOICE = "FACTURA\nNº factura: {n}\nCliente: Ana Gil\nTotal factura 12{n},50 €"
+
+
+class LaidOut(BaseComponent):
+    """Pages that are read and classified already: their texts come in the payload."""
+
+    component_name = "laid_out"
+    takes = "request"
+    gives = "page"
+
+    async def process_message(self, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
+        texts = message.payload["texts"]
+        await pages.insert(session, [_row(message, index, text) for index, text in enumerate(texts)])
+        return [
+            (NEXT, message.model_copy(update={"unit_key": f"page:{i}", "page_index": i, "payload": {}}))
+            for i in range(len(texts))
+        ]
+
+
+def _row(message: PipelineMessage, index: int, text: str) -> dict[str, Any]:
+    return {
+        "id": pages.page_id(message.request_id, index), "tenant_id": message.tenant_id,
+        "request_id": message.request_id, "file_index": 0, "file_page": index, "page_index": index,
+        "status": PageStatus.CLASSIFIED, "doc_type": "invoice", "classification_confidence": 0.95,
+        "origin": "AUTO", "marks": marks(page_of(text)),
+    }  # fmt: skip
+
+
+@pytest.fixture
+def _components(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PATHS, "laid_out", f"{__name__}.LaidOut")
+
+
+async def _task(engine: Harness, request_id: UUID) -> BackofficeTask | None:
+    async with engine.app.store.reading() as session:
+        return (
+            await session.scalars(select(BackofficeTask).where(BackofficeTask.request_id == request_id))
+        ).first()
+
+
+async def _answer(engine: Harness, task: BackofficeTask, splits: dict[str, bool]) -> None:
+    """As the back office does: the task's message goes on from its stage, with the answer in its payload."""
+    message = PipelineMessage.parse(str(task.message))
+    message = message.model_copy(update={"payload": {**message.payload, "splits": splits}})
+    router = await engine.app.versions.router(message)
+    async with engine.app.store.writing() as session:
+        copies = await engine.app.outbox.send(session, router.after(message))  # type: ignore[arg-type] # no branch here
+    await engine.app.relay.publish(copies)
+
+
+def _documents(result: dict[str, Any]) -> list[list[int]]:
+    return [document["page_indices"] for document in result["documents"]]
+
+
+@pytest.mark.usefixtures("_components")
+@pytest.mark.parametrize(("begins", "expected"), [(True, [[0], [1], [2]]), (False, [[0, 1], [2]])])
+async def test_documents_wait_for_the_answer_and_follow_it(
+    sqlite_engine: Harness, begins: bool, expected: list[list[int]]
+) -> None:
+    sqlite_engine.workflow("unsure", FLOW.replace("THRESHOLD", "1.0"))
+    await sqlite_engine.start(*COMPONENTS)
+    texts = [INVOICE.format(n=n) for n in (101, 102, 103)]
+    request_id = await sqlite_engine.submit("unsure", texts=texts)
+
+    async def asked() -> bool:
+        return await _task(sqlite_engine, request_id) is not None
+
+    await sqlite_engine.until(asked, "a person is asked")
+    task = await _task(sqlite_engine, request_id)
+    assert task is not None and task.task_type == "classification" and task.status == "pending"
+    assert [split["pages"] for split in task.input_data["splits"]] == [[0, 1], [1, 2]]
+    assert task.input_data["kind"] == "split" and 0.5 <= task.input_data["splits"][0]["confidence"] < 1
+    ((made,),) = await sqlite_engine.query("SELECT count(*) FROM documents")
+    assert made == 0, "no document goes out before the answer"
+    ((notice,),) = await sqlite_engine.query(
+        "SELECT body FROM messages WHERE queue = 'q.backoffice.classification'"
+    )
+    assert json.loads(notice)["payload"]["task_id"] == str(task.id)
+    await _answer(sqlite_engine, task, {"1": begins, "2": True})
+    done = await sqlite_engine.finished(request_id)
+    assert done.status == "completed", done.error
+    assert _documents(done.result_payload) == expected
+
+
+@pytest.mark.usefixtures("_components")
+async def test_sure_splits_ask_nobody(sqlite_engine: Harness) -> None:
+    sqlite_engine.workflow("sure", FLOW.replace("THRESHOLD", "0.5"))
+    await sqlite_engine.start(*COMPONENTS)
+    done = await sqlite_engine.run("sure", texts=[INVOICE.format(n=101), INVOICE.format(n=202)])
+    assert done.status == "completed", done.error
+    assert _documents(done.result_payload) == [[0], [1]]
+    assert await _task(sqlite_engine, request_id=done.id) is None
