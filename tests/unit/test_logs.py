@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
+import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
@@ -24,10 +26,10 @@ Lines = Callable[[], list[dict[str, Any]]]
 @pytest.fixture(autouse=True)
 def _logging_restored() -> Iterator[None]:
     root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
+    handlers, level, config = root.handlers[:], root.level, structlog.get_config()
     yield
     structlog.contextvars.clear_contextvars()
-    structlog.reset_defaults()
+    structlog.configure(**config)
     root.handlers[:] = handlers
     root.setLevel(level)
 
@@ -203,3 +205,17 @@ def test_configuring_twice_writes_each_line_once(lines: Lines) -> None:
     structlog.get_logger().info("ours")
     logging.getLogger("library").warning("theirs")
     assert [line["event"] for line in lines()] == ["ours", "theirs"]
+
+
+def test_closed_standard_error_does_not_stop_the_work(monkeypatch: pytest.MonkeyPatch, lines: Lines) -> None:
+    _configure()
+    log = structlog.get_logger()
+    log.info("before")
+    with monkeypatch.context() as patched:
+        closed = io.StringIO()
+        closed.close()
+        patched.setattr(sys, "stderr", closed)
+        log.info("lost")
+        logging.getLogger("other").warning("lost too")
+    log.info("after")
+    assert [line["event"] for line in lines()] == ["before", "after"]
