@@ -145,6 +145,16 @@ class BaseComponent(ABC):
         """
         return []
 
+    async def partial_result(self, message: PipelineMessage, session: AsyncSession) -> dict[str, Any] | None:
+        """What can be answered now for a request that is not finished; asked of its last stage.
+
+        Called by the monitor shortly before the deadline, in its own process and never through a queue, so it
+        must be quick: read what other stages stored, compute nothing heavy. `message` names the request and
+        its workflow. The result has `partial: true` and `missing`; None (the default) leaves it to the
+        engine, which knows what is missing but not what was found.
+        """
+        return None
+
     async def stage_of(self, message: PipelineMessage) -> Stage:
         """The stage of the message's own workflow version, with its settings."""
         return (await self.workflow_of(message)).stage(message.current_stage)

@@ -81,8 +81,8 @@ class Copy:
 class Delivery:
     """One message handed to a worker.
 
-    `attempt` and `cursor` come from the row when the transport reads rows (`sql`); a broker's copy may be
-    old, so there they are None and the runner reads the row.
+    `attempt`, `cursor` and `band` come from the row when the transport reads rows (`sql`); a broker's copy
+    may be old, so there they are None and the runner reads the row.
     """
 
     queue: str
@@ -90,6 +90,7 @@ class Delivery:
     message_id: UUID | None = None
     attempt: int | None = None
     cursor: int | None = None
+    band: int | None = None
     # Whatever the transport needs to settle it.
     handle: object = None
     # False: written by another system, to be read by the component's own `decode`.

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 
-from sqlalchemy import update
+from sqlalchemy import case, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.component import NEXT, REQUEST_UNIT, BaseComponent, Emission
@@ -13,6 +12,7 @@ from docproc.message import PipelineMessage
 from docproc.store import requests
 from docproc.store.tables import Request, RequestStatus
 from docproc.workflow import conditions
+from docproc.workflow.checkpoints import Checkpoints, checkpoints
 from docproc.workflow.definition import Workflow
 
 
@@ -29,27 +29,19 @@ class WorkflowRouter(BaseComponent):
     async def process_messages(
         self, messages: Sequence[PipelineMessage], session: AsyncSession
     ) -> list[list[Emission]]:
-        routed = [self._route(message) for message in messages]
         await requests.advance(session, [message.request_id for message in messages], RequestStatus.ROUTING)
-        for before, after in zip(messages, routed, strict=True):
-            if before.deadline_utc != after.deadline_utc:
-                await _postpone(session, after)
-        return [[(NEXT, message)] for message in routed]
+        return [[(NEXT, await self._route(message, session))] for message in messages]
 
-    def _route(self, message: PipelineMessage) -> PipelineMessage:
+    async def _route(self, message: PipelineMessage, session: AsyncSession) -> PipelineMessage:
         if message.payload.get("workflow_named", True):
             return message
         workflow = next((w for w in self.workflows() if _accepts(w, message)), None)
         if workflow is None:
             return message  # intake gave it the default one, with its deadline
-        seconds = workflow.sla.deadline_seconds if workflow.sla else self.settings.default_sla_seconds
-        return message.model_copy(
-            update={
-                "workflow_name": workflow.name,
-                # The clock started at reception, however long the message waited for us.
-                "deadline_utc": message.created_at + timedelta(seconds=seconds),
-            }
-        )
+        # The clock started at reception, however long the message waited for us.
+        times = checkpoints(message.created_at, workflow.sla, self.settings.default_sla_seconds)
+        await _move_deadline(session, message, times)
+        return message.model_copy(update={"workflow_name": workflow.name, "deadline_utc": times.deadline_utc})
 
 
 def _accepts(workflow: Workflow, message: PipelineMessage) -> bool:
@@ -65,11 +57,17 @@ def _accepts(workflow: Workflow, message: PipelineMessage) -> bool:
     return conditions.accepts(workflow.accepts, facts)
 
 
-async def _postpone(session: AsyncSession, message: PipelineMessage) -> None:
-    deadline: datetime | None = message.deadline_utc
-    assert deadline is not None  # just computed
+async def _move_deadline(session: AsyncSession, message: PipelineMessage, times: Checkpoints) -> None:
+    """The deadline of the workflow that was chosen; what the monitor did under the first one stands."""
     await session.execute(
         update(Request)
         .where(Request.id == message.request_id)
-        .values(deadline_utc=deadline, sla_seconds=(deadline - message.created_at).total_seconds())
+        .values(
+            deadline_utc=times.deadline_utc,
+            sla_seconds=times.sla_seconds,
+            warn_at=times.warn_at,
+            escalate_at=times.escalate_at,
+            next_check_at=case((Request.next_check_at.is_(None), None), else_=times.warn_at),
+        )
+        .execution_options(synchronize_session=False)
     )

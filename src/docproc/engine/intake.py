@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -20,6 +20,7 @@ from docproc.message import PipelineMessage, utc_now
 from docproc.store import events
 from docproc.store.tables import Request, RequestStatus
 from docproc.transport import DIRECT_EXCHANGE, Copy
+from docproc.workflow.checkpoints import Checkpoints, checkpoints
 from docproc.workflow.routing import Routed, Router
 
 
@@ -43,6 +44,10 @@ class Submission:
     idempotency_key: str | None = None
     reprocess_of: UUID | None = None
     review: str | None = None
+    # Where answers are sent; None: the client fetches them.
+    callback_url: str | None = None
+    # False: nobody waits elsewhere, so the monitor leaves it alone (a command that shows its own progress).
+    is_watched: bool = True
 
     @property
     def same_as(self) -> str | None:
@@ -84,10 +89,10 @@ class Intake:
 
     async def _accept(self, session: AsyncSession, submission: Submission) -> list[Copy]:
         router = await self.outbox.versions.pin(session, submission.workflow)
-        sla = router.plan.workflow.sla
-        seconds = sla.deadline_seconds if sla else self.default_sla_seconds
-        message = _first_message(submission, seconds)
-        await _store(session, submission, message, seconds, router)
+        now = utc_now()
+        times = checkpoints(now, router.plan.workflow.sla, self.default_sla_seconds)
+        message = _first_message(submission, now, times)
+        await _store(session, submission, message, times, router)
         if submission.via is None:
             return await self.outbox.enter(session, router, message)
         queue = self.outbox.topology.queue(DIRECT_EXCHANGE, submission.via)
@@ -109,15 +114,14 @@ class Intake:
         return UUID(str(found.id))
 
 
-def _first_message(submission: Submission, sla_seconds: float) -> PipelineMessage:
-    now = utc_now()
+def _first_message(submission: Submission, now: datetime, times: Checkpoints) -> PipelineMessage:
     return PipelineMessage(
         request_id=submission.request_id,
         tenant_id=submission.tenant_id,
         workflow_name=submission.workflow,
         priority=submission.priority,
         created_at=now,
-        deadline_utc=now + timedelta(seconds=sla_seconds),
+        deadline_utc=times.deadline_utc,
         payload=dict(submission.payload),
         review=submission.review,
         source_component="intake",
@@ -128,7 +132,7 @@ async def _store(
     session: AsyncSession,
     submission: Submission,
     message: PipelineMessage,
-    seconds: float,
+    times: Checkpoints,
     router: Router,
 ) -> None:
     earlier, link = await _link(session, submission)
@@ -143,8 +147,13 @@ async def _store(
             workflow_version=router.plan.version,
             status=RequestStatus.RECEIVED,
             priority=submission.priority,
-            deadline_utc=message.deadline_utc,
-            sla_seconds=seconds,
+            band=submission.priority,
+            deadline_utc=times.deadline_utc,
+            sla_seconds=times.sla_seconds,
+            warn_at=times.warn_at,
+            escalate_at=times.escalate_at,
+            next_check_at=times.warn_at if submission.is_watched else None,
+            callback_url=submission.callback_url,
             metadata_=dict(submission.metadata),
             uploads=[dict(upload) for upload in submission.uploads] or None,
             idempotency_key=submission.same_as,

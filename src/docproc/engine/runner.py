@@ -136,7 +136,8 @@ class Runner:
             row = rows.get(work.message.message_id)
             if row is None:
                 continue
-            work.delivery.attempt, work.delivery.cursor = row.attempt, row.cursor
+            delivery = work.delivery
+            delivery.attempt, delivery.cursor, delivery.band = row.attempt, row.cursor, row.band
             if self.component.exclusive and not await self._lease(work.message.message_id):
                 continue  # another worker is at it; if it dies, the row is published again
             found.append(work)
@@ -159,11 +160,13 @@ class Runner:
             return await messages.lease_one(connection, message_id, self.outbox.worker_id)
 
     async def _complete(self, work: Work) -> None:
-        """The row's attempt and cursor, and the stage's settings."""
-        delivery = work.delivery
+        """The row's attempt, cursor and band, and the stage's settings."""
+        delivery, message = work.delivery, work.message
         work.cursor = delivery.cursor or 0
-        if delivery.attempt is not None and delivery.attempt != work.message.attempt:
-            work.message = work.message.model_copy(update={"attempt": delivery.attempt})
+        known = {"attempt": delivery.attempt, "priority": delivery.band}  # what it emits is as urgent
+        changed = {k: v for k, v in known.items() if v is not None and v != getattr(message, k)}
+        if changed:
+            work.message = message.model_copy(update=changed)
         work.step = await self._step(work.message)
 
     async def _step(self, message: PipelineMessage) -> Step | None:

@@ -48,6 +48,10 @@ class Arrival:
     tenant_id: str = "default"
     # "ask" a person about doubts, or "flag" them; None: as the workers are set.
     review: str | None = None
+    # Where answers are sent; None: the client fetches them.
+    callback_url: str | None = None
+    # False: the monitor leaves it alone (engine/intake.py).
+    is_watched: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +135,7 @@ class Reception:
                 metadata=earlier.metadata_ or {},
                 priority=earlier.priority,
                 tenant_id=earlier.tenant_id,
+                callback_url=earlier.callback_url,
             )
             submission = self._submission(new_id, uploads, arrival, reprocess_of=request_id)
             return await self.intake.submit(submission)
@@ -194,6 +199,8 @@ class Reception:
             idempotency_key=arrival.idempotency_key,
             reprocess_of=reprocess_of,
             review=arrival.review,
+            callback_url=arrival.callback_url,
+            is_watched=arrival.is_watched,
         )
 
 

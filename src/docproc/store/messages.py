@@ -44,6 +44,7 @@ class Pending:
     attempt: int
     cursor: int
     state: str
+    band: int
 
 
 async def send(
@@ -145,11 +146,11 @@ async def pending(session: AsyncSession, dialect: str, ids: Sequence[UUID]) -> d
     """The plain read before heavy work: which of these are still to be handled."""
     found = await rows.execute(
         session,
-        f"SELECT id, attempt, cursor, state FROM messages WHERE {rows.among(dialect, 'id', ':ids')} "
+        f"SELECT id, attempt, cursor, state, band FROM messages WHERE {rows.among(dialect, 'id', ':ids')} "
         "AND state <> 'held'",
         ids=_ids(dialect, ids),
     )
-    return {as_uuid(r.id): Pending(as_uuid(r.id), r.attempt, r.cursor, r.state) for r in found}
+    return {as_uuid(r.id): Pending(as_uuid(r.id), r.attempt, r.cursor, r.state, r.band) for r in found}
 
 
 # --- leases -----------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.message import utc_now
-from docproc.store import events, fan_in, messages, tasks
+from docproc.store import answers, events, fan_in, messages, tasks
 from docproc.store.tables import Request, RequestStatus
 
 # The order of life. A status that is not listed here ranks with `processing`.
@@ -75,7 +76,8 @@ async def finish(
 async def finish_all(session: AsyncSession, endings: Sequence[Ending]) -> dict[UUID, str]:
     """`completed`, or `failed` naming the units that have no result; returns the statuses set now.
 
-    A request that ended before keeps its status and gets the newer result.
+    After its deadline it is `sla_breached`, whether the monitor has said so yet or not. A request that ended
+    before keeps its status and gets the newer result. Each is answered with the next version.
     """
     if not endings:
         return {}
@@ -84,7 +86,7 @@ async def finish_all(session: AsyncSession, endings: Sequence[Ending]) -> dict[U
     found = await session.scalars(query.execution_options(populate_existing=True))
     known = {request.id: request for request in found}
     failed = await fan_in.requests_with_failures(session, ids)
-    notes, ended = [], {}
+    notes, ended, given = [], {}, []
     for ending in endings:
         request = known.get(ending.request_id)
         if request is None or ending.generation < request.result_generation:
@@ -92,23 +94,29 @@ async def finish_all(session: AsyncSession, endings: Sequence[Ending]) -> dict[U
         was_over = request.status in TERMINAL
         units = await fan_in.failures(session, request.id) if request.id in failed else []
         _end(request, ending, units)
-        kind = "answer" if was_over else "status"
-        notes.append(events.Event(request.id, kind, tenant_id=request.tenant_id, outcome=request.status))
         if not was_over:
             ended[request.id] = request.status
-    await session.flush()
+            notes.append(
+                events.Event(request.id, "status", tenant_id=request.tenant_id, outcome=request.status)
+            )
+        given.append(answers.Given(request, ending.result, False, answers.Reason.COMPLETE))
     await events.record(session, notes)
+    await answers.give(session, given)
     return ended
 
 
 def _end(request: Request, ending: Ending, failed: list[dict[str, Any]]) -> None:
+    now = utc_now()
     request.result_generation = ending.generation
-    if ending.result is not None:
-        request.result_payload = ending.result
-    request.updated_at = request.completed_at = utc_now()
-    if request.status in TERMINAL:
+    request.updated_at = request.completed_at = now
+    is_over = request.status in TERMINAL
+    if is_over and request.status != RequestStatus.SLA_BREACHED:
         return
-    request.status = RequestStatus.FAILED if failed else RequestStatus.COMPLETED
+    if not is_over:
+        request.status = RequestStatus.FAILED if failed else RequestStatus.COMPLETED
+        if _is_late(request, now):
+            breach(request, now)
+    request.next_check_at = None
     request.error = None
     if failed:
         named = ", ".join(f"{item['unit']} ({item['error']})" for item in failed[:3])
@@ -117,47 +125,73 @@ def _end(request: Request, ending: Ending, failed: list[dict[str, Any]]) -> None
         request.error = {"code": "units_failed", "message": reason, "units": failed}
 
 
+def _is_late(request: Request, now: datetime) -> bool:
+    """Whether the monitor, had it been quicker, would have marked the request by now."""
+    watched = request.next_check_at is not None
+    return watched and request.deadline_utc is not None and request.deadline_utc <= now
+
+
+def breach(request: Request, now: datetime) -> None:
+    """The deadline passed unfinished: that stays on record, whatever comes later."""
+    request.status = RequestStatus.SLA_BREACHED
+    request.breached_at = request.updated_at = now
+    request.next_check_at = None
+
+
+def _is_over(request: Request) -> bool:
+    """Nothing more is done for it; a breached request goes on until it is complete."""
+    breached = request.status == RequestStatus.SLA_BREACHED
+    return request.completed_at is not None if breached else request.status in TERMINAL
+
+
+def _give_up(request: Request, error: dict[str, Any]) -> None:
+    if request.status != RequestStatus.SLA_BREACHED:
+        request.status = RequestStatus.FAILED
+    request.error = error
+    request.next_check_at = None
+    request.updated_at = request.completed_at = utc_now()
+
+
 async def fail(session: AsyncSession, request_id: UUID, error: dict[str, Any]) -> bool:
     """End a request at once; what is queued for it waits for a replay. False when it had ended already."""
-    request = await _locked(session, request_id)
-    if request is None or request.status in TERMINAL:
+    request = await locked(session, request_id)
+    if request is None or _is_over(request):
         return False
-    request.status = RequestStatus.FAILED
-    request.error = error
-    request.updated_at = request.completed_at = utc_now()
+    _give_up(request, error)
     await messages.suspend_request(session, request_id)
-    await _note(session, request, "status", RequestStatus.FAILED, error)
+    await _note(session, request, "status", request.status, error)
+    await answers.give(session, [answers.Given(request, None, True, answers.Reason.FAILED)])
     return True
 
 
 async def cancel(session: AsyncSession, request_id: UUID, reason: str) -> bool:
     """End a request for good: nothing more is done for it. False when it had ended already."""
-    request = await _locked(session, request_id)
-    if request is None or request.status in TERMINAL:
+    request = await locked(session, request_id)
+    if request is None or _is_over(request):
         return False
     error = {"code": "cancelled", "message": reason}
-    request.status = RequestStatus.FAILED
-    request.error = error
-    request.updated_at = request.completed_at = utc_now()
+    _give_up(request, error)
     await messages.drop_request(session, request_id)
     await tasks.close_all(session, request_id, "cancelled")
-    await _note(session, request, "status", RequestStatus.FAILED, error)
+    await _note(session, request, "status", request.status, error)
     return True
 
 
 async def reopen(session: AsyncSession, request_id: UUID, *, status: str, reason: str) -> None:
     """An operator's replay, the only way out of `failed`."""
-    request = await _locked(session, request_id)
-    if request is None or request.status != RequestStatus.FAILED:
+    request = await locked(session, request_id)
+    if request is None or (request.status != RequestStatus.FAILED and request.error is None):
         return
-    request.status = status
+    if request.status == RequestStatus.FAILED:  # a breach stays on record
+        request.status = status
     request.error = None
     request.completed_at = None
     request.updated_at = utc_now()
     await _note(session, request, "reopened", status, {"reason": reason})
 
 
-async def _locked(session: AsyncSession, request_id: UUID) -> Request | None:
+async def locked(session: AsyncSession, request_id: UUID) -> Request | None:
+    """The request's row, this transaction's alone until it ends."""
     query = select(Request).where(Request.id == request_id).with_for_update()
     return (await session.execute(query.execution_options(populate_existing=True))).scalar_one_or_none()
 

@@ -80,12 +80,86 @@ class Request(Tenanted, Base):
     # The request this one follows, and how: "reprocess" (same files) or "revision" (new content).
     linked_to: Mapped[UUID | None] = mapped_column(Id)
     link: Mapped[str | None] = mapped_column(String(16))
+    # How urgent its messages are now: its priority, raised by escalation, lowered when out of reach.
+    band: Mapped[int] = mapped_column(SmallInteger, default=5, server_default="5")
+    # The version of the answer that `result_payload` is; 0 while there is none.
+    answer_version: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    callback_url: Mapped[str | None] = mapped_column(Text)
+    # The monitor's list: when to warn, when to escalate, and when to look next (empty: nothing left to do).
+    warn_at: Mapped[datetime | None] = mapped_column(Moment)
+    escalate_at: Mapped[datetime | None] = mapped_column(Moment)
+    next_check_at: Mapped[datetime | None] = mapped_column(Moment)
+    # What the monitor did.
+    warned_at: Mapped[datetime | None] = mapped_column(Moment)
+    escalated_at: Mapped[datetime | None] = mapped_column(Moment)
+    breached_at: Mapped[datetime | None] = mapped_column(Moment)
 
     __table_args__ = (
         Index("ix_requests_status", "status", "deadline_utc"),
+        Index(
+            "ix_requests_next_check",
+            "next_check_at",
+            postgresql_where=text("next_check_at IS NOT NULL"),
+            sqlite_where=text("next_check_at IS NOT NULL"),
+        ),
         Index("ix_requests_external", "tenant_id", "channel", "external_id"),
         Index("ix_requests_created", "created_at", "id"),
         Index("uq_requests_idempotency", "tenant_id", "idempotency_key", unique=True),
+    )
+
+
+class Answer(Tenanted, Base):
+    """An answer as it was given: a version is stored once. Version 0 is the draft kept from escalation on."""
+
+    __tablename__ = "answers"
+
+    request_id: Mapped[UUID] = mapped_column(
+        Id, ForeignKey("requests.id", ondelete="CASCADE"), primary_key=True
+    )
+    version: Mapped[int] = mapped_column(Integer, primary_key=True)
+    is_partial: Mapped[bool] = mapped_column(Boolean)
+    # What made it: complete, failed, deadline, early, draft.
+    reason: Mapped[str] = mapped_column(String(16))
+    payload: Mapped[Any | None] = mapped_column(Json)
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+
+
+class DeliveryState(StrEnum):
+    """Where the delivery of an answer stands."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    GIVEN_UP = "given_up"
+
+
+class AnswerDelivery(Tenanted, Base):
+    """An answer on its way to the client's `callback_url`: one row, one id and one body per version."""
+
+    __tablename__ = "deliveries"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True)
+    request_id: Mapped[UUID] = mapped_column(Id, ForeignKey("requests.id", ondelete="CASCADE"))
+    version: Mapped[int] = mapped_column(Integer)
+    url: Mapped[str] = mapped_column(Text)
+    body: Mapped[str] = mapped_column(Text)
+    state: Mapped[str] = mapped_column(String(16), default=DeliveryState.PENDING)
+    attempts: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    next_attempt_at: Mapped[datetime] = mapped_column(Moment)
+    # Who is sending it now, and until when that counts.
+    claimed_by: Mapped[str | None] = mapped_column(String(96))
+    claimed_until: Mapped[datetime | None] = mapped_column(Moment)
+    last_error: Mapped[str | None] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    settled_at: Mapped[datetime | None] = mapped_column(Moment)
+
+    __table_args__ = (
+        UniqueConstraint("request_id", "version", name="uq_deliveries_version"),
+        Index(
+            "ix_deliveries_due",
+            "next_attempt_at",
+            postgresql_where=text("state = 'pending'"),
+            sqlite_where=text("state = 'pending'"),
+        ),
     )
 
 
@@ -190,6 +264,12 @@ class Operator(Tenanted, Base):
     current_task_id: Mapped[UUID | None] = mapped_column(
         Id, ForeignKey("backoffice_tasks.id", use_alter=True, name="fk_operators_current_task")
     )
+    # Present while this is recent.
+    last_seen_at: Mapped[datetime | None] = mapped_column(Moment)
+    # When the person works (people.py, `Shift`); empty: always.
+    shifts: Mapped[Any | None] = mapped_column(Json)
+    # Task type -> {"n", "mean_seconds"}: how long the person's tasks took.
+    handling: Mapped[Any | None] = mapped_column(Json)
 
 
 class BackofficeTask(Tenanted, Base):
@@ -321,6 +401,16 @@ class Worker(Tenanted, Base):
     is_ready: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
     started_at: Mapped[datetime] = mapped_column(Moment)
     beat_at: Mapped[datetime] = mapped_column(Moment)
+
+
+class Duty(Tenanted, Base):
+    """Something one process at a time does for all; whoever holds it renews it before `until`."""
+
+    __tablename__ = "duties"
+
+    name: Mapped[str] = mapped_column(String(64), primary_key=True)
+    holder: Mapped[str] = mapped_column(String(96))
+    until: Mapped[datetime] = mapped_column(Moment)
 
 
 class Event(Tenanted, Base):

@@ -144,4 +144,5 @@ def _delivery(queue: str, row: Row[tuple[object, ...]]) -> Delivery:
         message_id=as_uuid(row.id),
         attempt=row.attempt,
         cursor=row.cursor,
+        band=row.band,
     )
