@@ -134,5 +134,7 @@ def settings_for(folder: Path, **values: Any) -> Settings:
         "log_level": "warning",
         "_env_file": None,
         "shutdown_seconds": 5,
+        # A slow machine must not decide what a test sees.
+        "default_sla_seconds": 600,
     }
     return Settings.load(**{**base, **values})

@@ -14,12 +14,14 @@ from sqlalchemy.exc import SQLAlchemyError
 from docproc.blobs import BlobStore
 from docproc.blobstores.local import LocalBlobStore
 from docproc.component import BaseComponent, Context
+from docproc.engine.forecast import Forecaster
 from docproc.engine.intake import Intake
 from docproc.engine.outbox import Outbox
 from docproc.engine.pools import Pools
 from docproc.engine.relay import Relay
 from docproc.engine.worker import Worker
 from docproc.errors import ConfigurationError
+from docproc.gateways.admission import Admission
 from docproc.gateways.reception import Reception
 from docproc.registry import Registry
 from docproc.settings import Settings
@@ -104,8 +106,14 @@ class App:
         return Intake(self.outbox, self.relay, self.settings.default_sla_seconds)
 
     @cached_property
+    def forecaster(self) -> Forecaster:
+        return Forecaster(self.store, self.versions)
+
+    @cached_property
     def reception(self) -> Reception:
-        return Reception(self.settings, self.store, self.blobs, self.intake)
+        settings = self.settings
+        admission = Admission(self.forecaster, self.loader, settings.default_sla_seconds)
+        return Reception(settings, self.store, self.blobs, self.intake, admission)
 
     def component(self, name: str) -> BaseComponent:
         context = Context(

@@ -57,6 +57,18 @@ class TooLargeError(UsageError):
     """More bytes came than are allowed; nothing of them is kept."""
 
 
+class DeadlineAtRiskError(UsageError):
+    """The workflow takes nothing it cannot answer in time: to be sent again after `retry_seconds`."""
+
+    def __init__(self, message: str, *, retry_seconds: int, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.retry_seconds = retry_seconds
+
+
+class CallbackError(UsageError):
+    """Answers cannot be sent to the address that was named; nothing was accepted."""
+
+
 class WorkflowError(ConfigurationError):
     """A workflow file cannot be used; names the file, the line and the remedy."""
 

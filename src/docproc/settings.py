@@ -68,6 +68,8 @@ class Settings(BaseSettings):
     server: str = "http://127.0.0.1:8000"
     api_port: int = Field(default=8000, ge=0, le=65535)
     backoffice_port: int = Field(default=8001, ge=0, le=65535)
+    # Clients that follow requests live, in one API process.
+    max_streams: int = Field(default=500, ge=0)
     max_upload_mb: float = Field(default=200, gt=0)
     max_pages: int = Field(default=2000, ge=1)
     ocr_engine: str = "rapidocr"
@@ -80,6 +82,14 @@ class Settings(BaseSettings):
     llm_timeout_seconds: float = Field(default=20.0, gt=0)
     # What happens to doubtful results: ask a person, or let them through marked for review.
     review: Literal["ask", "flag"] = "ask"
+
+    # callbacks
+    # Signs what is sent to a `callback_url`; unset and embedded: made once and kept under home.
+    callback_secret: SecretStr | None = None
+    # Where a tenant's answers go when a request names no address.
+    callback_urls: Annotated[dict[str, str], NoDecode] = Field(default_factory=dict)
+    callback_timeout_seconds: float = Field(default=10.0, gt=0)
+    callback_allow_private: bool = False
 
     # what it says
     log_level: Literal["debug", "info", "warning", "error", "critical"] = "info"
@@ -100,6 +110,17 @@ class Settings(BaseSettings):
         if any(not (name and path) for name, _, path in pairs):
             raise ValueError("write it as name=module.Class, separated by commas")
         return {name.strip(): path.strip() for name, _, path in pairs}
+
+    @field_validator("callback_urls", mode="before")
+    @classmethod
+    def _split_callback_urls(cls, value: Any) -> Any:
+        """`tenant=url,tenant=url`; a comma inside an address is written %2C."""
+        if not isinstance(value, str):
+            return value
+        pairs = [item.strip().partition("=") for item in value.split(",") if item.strip()]
+        if any(not (tenant.strip() and url.strip()) for tenant, _, url in pairs):
+            raise ValueError("write it as tenant=https://host/path, separated by commas")
+        return {tenant.strip(): url.strip() for tenant, _, url in pairs}
 
     @cached_property
     def effective_transport(self) -> Literal["sql", "rabbitmq"]:

@@ -81,8 +81,8 @@ class Copy:
 class Delivery:
     """One message handed to a worker.
 
-    `attempt`, `cursor` and `band` come from the row when the transport reads rows (`sql`); a broker's copy
-    may be old, so there they are None and the runner reads the row.
+    `attempt`, `cursor` and `band` come from the row when the transport reads rows (`sql`). A broker's copy
+    may be old: there the first two are None, `band` is the copy's own, and the runner reads the row.
     """
 
     queue: str

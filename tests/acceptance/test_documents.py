@@ -11,7 +11,7 @@ import pytest
 
 from docproc import samples
 from tests import papers
-from tests.deployments import Deployment
+from tests.deployments import PATIENCE, Deployment
 from tests.papers import ID_CARD, INVOICE, LETTER, PAYSLIP
 from tests.processes import until
 
@@ -21,8 +21,10 @@ pytestmark = pytest.mark.xdist_group("deployment")
 LIFE = ["received", "routing", "splitting", "processing", "extracting", "consolidating", "completed"]
 # With this threshold no page is ever sure enough.
 STRICT_CLASSIFY = "confidence_threshold: 0.90 # a page in the wrong place is expensive here"
-STRICT_EXTRACT = "confidence_threshold: 0.85\n    backoffice_queue: task.extraction"
-NEVER_SURE = {"confidence_threshold: 0.80": "confidence_threshold: 1.0"}
+STRICT_EXTRACT = "confidence_threshold: 0.85\n    backoffice_queue: task.extraction\n    when_no_time: wait"
+# Nobody is there; where a flow does not say that it waits, doubts go out flagged.
+WAITING = "\n    when_no_time: wait"
+NEVER_SURE = {"confidence_threshold: 0.80": f"confidence_threshold: 1.0{WAITING}"}
 MIXED = papers.pdf(INVOICE, INVOICE, ID_CARD, PAYSLIP, PAYSLIP)
 
 
@@ -40,13 +42,13 @@ def _flows(deployment: Deployment) -> None:
     }
     deployment.workflow("trusting", trusting)
     deployment.workflow("doubting", {**NEVER_SURE})
-    deployment.workflow(
-        "careful",
-        {
-            "confidence_threshold: 0.80": "confidence_threshold: 0.0",
-            "confidence_threshold: 0.75": "confidence_threshold: 1.0",
-        },
-    )
+    careful = {
+        "confidence_threshold: 0.80": "confidence_threshold: 0.0",
+        "confidence_threshold: 0.75": "confidence_threshold: 1.0",
+    }
+    deployment.workflow("hasty", careful)
+    careful["confidence_threshold: 0.75"] += WAITING
+    deployment.workflow("careful", careful)
 
 
 def test_normal_job_goes_through_all_seven_statuses_in_order(deployment: Deployment) -> None:
@@ -127,7 +129,7 @@ def test_named_workflow_stands_and_its_deadline_counts_from_reception(deployment
     )
     assert done["workflow_name"] == "trusting"
     created, deadline = (datetime.fromisoformat(done[name]) for name in ("created_at", "deadline_utc"))
-    assert deadline - created == timedelta(seconds=60)
+    assert deadline - created == timedelta(seconds=60 * PATIENCE)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +150,7 @@ def test_router_chooses_by_channel_and_metadata(
     status = deployment.status(request_id)
     assert status["workflow_name"] == workflow
     created, deadline = (datetime.fromisoformat(status[name]) for name in ("created_at", "deadline_utc"))
-    assert deadline - created == timedelta(seconds=seconds)
+    assert deadline - created == timedelta(seconds=seconds * PATIENCE)
 
 
 def test_trace_and_deadline_are_the_same_at_every_stage(deployment: Deployment) -> None:
@@ -333,6 +335,19 @@ def test_unsure_fields_go_to_a_person_with_the_rest_filled_in(deployment: Deploy
     assert seen["extracted_data"]["invoice_number"] == "F-2026-0042"
     assert "total_amount" in seen["review"]
     assert deployment.status(request_id)["status"] == "extracting"
+
+
+def test_unsure_fields_go_out_flagged_when_nobody_is_there(deployment: Deployment) -> None:
+    """A28: the answer does not wait, and the question stays."""
+    done = deployment.process(("f.pdf", papers.pdf(INVOICE)), workflow="hasty")
+    assert done["status"] == "completed", done["error"]
+    (document,) = done["result"]["documents"]
+    assert document["status"] == "completed" and "total_amount" in document["needs_review"]
+    ((data, status),) = deployment.query(
+        f"SELECT input_data, status FROM backoffice_tasks WHERE request_id = '{done['request_id']}'"
+    )
+    seen = data if isinstance(data, dict) else json.loads(data)
+    assert (seen["amends"], status) == (True, "pending")
 
 
 def test_required_field_that_is_missing_is_asked_for(deployment: Deployment) -> None:

@@ -19,6 +19,7 @@ from docproc import errors
 from docproc.app import App
 from docproc.cli.main import app as command_line
 from docproc.engine.work import Outcome
+from docproc.gateways.callbacks import sender  # noqa: F401 # its metrics are listed, too
 from docproc.message import Failure, PipelineMessage
 from docproc.settings import Settings
 from docproc.store.tables import Base, MessageState, RequestStatus
@@ -56,7 +57,7 @@ def named_in_first_column(text: str) -> list[str]:
 # --- settings -------------------------------------------------------------------------------------------
 
 # Computed on each machine, so the page describes them in words.
-COMPUTED = {"home": "per user", "processes": "the cores", "components": "none"}
+COMPUTED = {"home": "per user", "processes": "the cores", "components": "none", "callback_urls": "none"}
 
 
 def shown(name: str) -> str:
@@ -108,6 +109,7 @@ def test_every_failure_field_is_listed() -> None:
 SECTIONS: dict[str, type[BaseModel]] = {
     "The whole file": definition.Workflow,
     "`sla`": definition.Sla,
+    "`early_answer`": definition.EarlyAnswer,
     "`stages`": definition.Stage,
     "`aggregation`": definition.Aggregation,
     "`extraction_schemas`": definition.SchemaField,

@@ -1,4 +1,4 @@
-"""Where nobody is sure that a document ends, a person is asked before documents go out."""
+"""Where nobody is sure that a document ends, a person is asked; before documents go out, if that can wait."""
 
 from __future__ import annotations
 
@@ -24,12 +24,16 @@ FLOW = """
     stages:
       - {name: lay, component: laid_out}
       - {name: group, component: classification_aggregator, confidence_threshold: THRESHOLD,
-         backoffice_queue: task.classification}
+         backoffice_queue: task.classification, when_no_time: NO_TIME}
       - {name: fields, component: work}
       - {name: all, component: extraction_aggregator}
       - {name: answer, component: consolidator}
 """
 INVOICE = "FACTURA\nNº factura: {n}\nCliente: Ana Gil\nTotal factura 12{n},50 €"
+
+
+def _flow(threshold: float, when_no_time: str) -> str:
+    return FLOW.replace("THRESHOLD", str(threshold)).replace("NO_TIME", when_no_time)
 
 
 class LaidOut(BaseComponent):
@@ -88,7 +92,7 @@ def _documents(result: dict[str, Any]) -> list[list[int]]:
 async def test_documents_wait_for_the_answer_and_follow_it(
     sqlite_engine: Harness, begins: bool, expected: list[list[int]]
 ) -> None:
-    sqlite_engine.workflow("unsure", FLOW.replace("THRESHOLD", "1.0"))
+    sqlite_engine.workflow("unsure", _flow(1.0, "wait"))
     await sqlite_engine.start(*COMPONENTS)
     texts = [INVOICE.format(n=n) for n in (101, 102, 103)]
     request_id = await sqlite_engine.submit("unsure", texts=texts)
@@ -114,8 +118,32 @@ async def test_documents_wait_for_the_answer_and_follow_it(
 
 
 @pytest.mark.usefixtures("_components")
+async def test_where_there_is_no_time_documents_go_out_and_the_answer_amends(sqlite_engine: Harness) -> None:
+    sqlite_engine.workflow("unsure", _flow(1.0, "answer_flagged"))
+    await sqlite_engine.start(*COMPONENTS)
+    done = await sqlite_engine.run("unsure", texts=[INVOICE.format(n=n) for n in (101, 102, 103)])
+    assert (done.status, done.answer_version) == ("completed", 1), done.error
+    first = _documents(done.result_payload)
+    task = await _task(sqlite_engine, done.id)
+    assert task is not None and task.input_data["amends"] is True and task.status == "pending"
+
+    async def answered(version: int) -> bool:
+        return (await sqlite_engine.request(done.id)).answer_version == version
+
+    # A correction elsewhere groups anew, and asks nobody a second time.
+    await _answer(sqlite_engine, task, {})
+    await sqlite_engine.until(lambda: answered(2), "the second answer")
+    assert _documents((await sqlite_engine.request(done.id)).result_payload) == first
+    assert len(await sqlite_engine.events(done.id, "task")) == 1
+
+    await _answer(sqlite_engine, task, {"1": False, "2": False})
+    await sqlite_engine.until(lambda: answered(3), "the third answer")
+    assert _documents((await sqlite_engine.request(done.id)).result_payload) == [[0, 1, 2]]
+
+
+@pytest.mark.usefixtures("_components")
 async def test_sure_splits_ask_nobody(sqlite_engine: Harness) -> None:
-    sqlite_engine.workflow("sure", FLOW.replace("THRESHOLD", "0.5"))
+    sqlite_engine.workflow("sure", _flow(0.5, "wait"))
     await sqlite_engine.start(*COMPONENTS)
     done = await sqlite_engine.run("sure", texts=[INVOICE.format(n=101), INVOICE.format(n=202)])
     assert done.status == "completed", done.error

@@ -22,7 +22,8 @@ COLOURS = {"completed": "green", "failed": "red", "sla_breached": "red"}
 DOUBTFUL, MISSING = "?", "✗"
 # Sources whose values stand on no page.
 NOT_PRINTED = {"memory": "remembered", "embedded": "attached data"}
-WAITS = "waits for a person, who cannot answer yet; docproc up --review flag lets doubtful results through"
+# Of a request, whether it waits for the answers or they will amend it.
+HAS_QUESTIONS = "has questions that nobody can answer yet; docproc up --review flag asks none"
 
 
 def render(name: str, status: Status) -> RenderableType:
@@ -44,6 +45,8 @@ def _headline(name: str, status: Status) -> Text:
     colour = COLOURS.get(status["status"], "yellow")
     line = Text.assemble((name, "bold"), "  ", (status["status"], f"bold {colour}"))
     facts = [status["workflow_name"], _counted(status["page_count"], "page"), _duration(status)]
+    if (status["result"] or {}).get("partial"):
+        line.append("  partial answer", style="yellow")
     return line.append("  " + " · ".join(fact for fact in facts if fact), style="dim")
 
 
@@ -87,10 +90,13 @@ def _missing(missing: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
 
 
 def readable_unit(unit: str) -> str:
-    """`page:0` is page 1 for people; anything else stays."""
+    """`page:0` is page 1 for people, `document:0-1` the document on pages 1–2; anything else stays."""
     kind, _, rest = unit.partition(":")
+    first, _, last = rest.partition("-")
     if kind == "page" and rest.isdecimal():
         return f"page {int(rest) + 1}"
+    if kind == "document" and first.isdecimal() and last.isdecimal():
+        return f"the document on {pages(range(int(first), int(last) + 1))}"
     return unit
 
 

@@ -127,7 +127,7 @@ def _report(request: Request, as_json: bool) -> None:
 
 
 def as_status(request: Request) -> dict[str, Any]:
-    """The ten specified fields."""
+    """As `GET /status/{id}` has it."""
     return {
         "request_id": request.id,
         "status": request.status,
@@ -139,6 +139,8 @@ def as_status(request: Request) -> dict[str, Any]:
         "document_count": request.document_count,
         "result": request.result_payload,
         "error": request.error,
+        "answer_version": request.answer_version,
+        "breached_at": request.breached_at,
     }
 
 

@@ -56,6 +56,7 @@ def run(
         external_id=external_id,
         metadata=parse_metadata(metadata, password),
         review="flag",  # nobody can be asked here, whoever works on it
+        is_watched=False,  # whoever typed this watches it, and wants all of it
     )
     found = batches(files, together=together)
     printer = Printer([batch.name for batch in found], out, as_json=as_json)
@@ -145,4 +146,6 @@ def _not_accepted(error: Exception, arrival: Arrival) -> dict[str, Any]:
         "workflow_name": arrival.workflow,
         **dict.fromkeys(nothing),
         "error": {"code": "not_accepted", "message": str(error)},
+        "answer_version": 0,
+        "breached_at": None,
     }

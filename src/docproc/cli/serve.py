@@ -1,11 +1,16 @@
-"""The API gateway as a process of its own: what DOCPROC_COMPONENT_NAME=api_gateway runs."""
+"""Services that are no stage of a flow, each as a process of its own: the API gateway and the SLA monitor."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from docproc.app import App
 from docproc.cli.signals import stop_on_signals
 from docproc.engine.health import HealthServer
 from docproc.engine.worker import unless_stopped
+from docproc.monitor.service import COMPONENT as SLA_MONITOR
+from docproc.monitor.service import Service
 from docproc.settings import Settings
 
 API_GATEWAY = "api_gateway"
@@ -28,3 +33,27 @@ async def serve_api(settings: Settings) -> int:
     finally:
         await health.close()
         await application.close()
+
+
+async def serve_monitor(settings: Settings) -> int:
+    """The same for the SLA monitor."""
+    stopping = stop_on_signals()
+    application = App(settings)
+    service = Service(application)
+    health = HealthServer(settings.host, settings.health_port, lambda: service.is_ready)
+    await health.start()
+    try:
+        if await unless_stopped(application.prepare_database(wait=True), stopping):
+            async with service.running():
+                await stopping.wait()
+        return 0
+    finally:
+        await health.close()
+        await application.close()
+
+
+# What DOCPROC_COMPONENT_NAME may say besides the components.
+SERVICES: dict[str, Callable[[Settings], Coroutine[Any, Any, int]]] = {
+    API_GATEWAY: serve_api,
+    SLA_MONITOR: serve_monitor,
+}

@@ -19,9 +19,9 @@ def status(
     """Say where a request stands, and show what was found."""
     with connected(server) as there:
         found = there.status(request_id)
-        waits = bool(there.detail(request_id)["open_tasks"])
+        asks = bool(there.detail(request_id)["open_tasks"])
     if as_json:
         return print_json(found)
     console.print(answers.render(str(request_id), found), highlight=False)
-    if waits:
-        console.print(f"  It {answers.WAITS}", style="yellow", highlight=False, soft_wrap=True)
+    if asks:
+        console.print(f"  It {answers.HAS_QUESTIONS}", style="yellow", highlight=False, soft_wrap=True)

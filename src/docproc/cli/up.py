@@ -22,6 +22,7 @@ from docproc.cli.output import console, errors, run_async
 from docproc.cli.signals import stop_on_signals
 from docproc.cli.worker import keep_workers
 from docproc.errors import ConfigurationError
+from docproc.monitor.service import serve as serve_monitor
 from docproc.settings import Settings
 
 LOCK = "up.lock"
@@ -140,6 +141,7 @@ async def _serve(settings: Settings) -> int:
         async with open_database(settings) as application, asyncio.TaskGroup() as group:
             group.create_task(keep_workers(settings, names, processes, stopping, warm))
             group.create_task(serve_api(application, stopping, host=settings.host, port=settings.api_port))
+            group.create_task(_watch_deadlines(settings, stopping))
             group.create_task(backoffice.serve(stopping, host=settings.host, port=settings.backoffice_port))
             group.create_task(_announce(settings, stopping, warm))
     except BaseExceptionGroup as several:
@@ -148,6 +150,12 @@ async def _serve(settings: Settings) -> int:
             first = first.exceptions[0]
         raise first from several  # one reason to end is enough, and it has a remedy
     return 0
+
+
+async def _watch_deadlines(settings: Settings, stopping: asyncio.Event) -> None:
+    """On connections of its own: what the API is busy with does not delay an answer."""
+    async with open_database(settings) as application:
+        await serve_monitor(application, stopping)
 
 
 async def _announce(settings: Settings, stopping: asyncio.Event, warm: asyncio.Event) -> None:
@@ -169,8 +177,8 @@ async def _announce(settings: Settings, stopping: asyncio.Event, warm: asyncio.E
         console.print("[green]Ready.[/]")
         if settings.review == "ask":
             console.print(
-                "[yellow]Doubtful results wait for a person, and nobody can answer yet: "
-                "--review flag lets them through, marked.[/]",
+                "[yellow]Nobody can answer questions yet: doubtful results go out marked, and their "
+                "questions stay open. --review flag asks none.[/]",
                 soft_wrap=True,
             )
         sys.stdout.flush()

@@ -10,7 +10,7 @@ from uuid import UUID
 import typer
 from rich.markup import escape
 
-from docproc.cli.answers import WAITS, moment
+from docproc.cli.answers import HAS_QUESTIONS, moment
 from docproc.cli.output import errors
 from docproc.cli.printer import Printer
 from docproc.cli.progress import SHOWN, LiveView, Progress
@@ -65,7 +65,7 @@ def _tell_who_waits(running: Sequence[Progress], view: LiveView, told: frozenset
         return told
     waiting = {one.name for one in running if one.questions} - told
     for name in sorted(waiting):
-        errors.print(f"{escape(name)} {WAITS}", highlight=False, soft_wrap=True)
+        errors.print(f"{escape(name)} {HAS_QUESTIONS}", highlight=False, soft_wrap=True)
     return told | waiting
 
 

@@ -14,7 +14,7 @@ import typer
 from docproc import logs
 from docproc.app import App
 from docproc.cli.output import run_async
-from docproc.cli.serve import API_GATEWAY, serve_api
+from docproc.cli.serve import SERVICES
 from docproc.cli.signals import stop_on_signals
 from docproc.engine.health import HealthServer
 from docproc.engine.supervisor import Supervisor
@@ -126,10 +126,10 @@ def run_component(settings: Settings) -> int:
     """`python -m docproc` with DOCPROC_COMPONENT_NAME: one component, as in a container."""
     name = settings.component_name
     logs.configure(settings, component=name)
-    if name == API_GATEWAY:
-        return run_async(serve_api(settings))
+    if name in SERVICES:
+        return run_async(SERVICES[name](settings))
     registry = App(settings).registry
-    names = ", ".join(sorted((*registry.paths, API_GATEWAY)))
+    names = ", ".join(sorted((*registry.paths, *SERVICES)))
     if name == "unknown":
         raise ConfigurationError("DOCPROC_COMPONENT_NAME is not set", remedy=f"Set it to one of: {names}")
     if name not in registry.paths:

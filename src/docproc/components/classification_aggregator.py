@@ -13,7 +13,9 @@ from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.component import BACKOFFICE, NEXT, Emission, JoinComponent
-from docproc.message import PipelineMessage, child_key
+from docproc.components import asking
+from docproc.components.asking import Ask, Question
+from docproc.message import PipelineMessage, child_key, utc_now
 from docproc.store import documents, fan_in, pages, tasks
 from docproc.store.fan_in import Join
 from docproc.store.tables import PageStatus
@@ -27,6 +29,9 @@ BEGINS = "begins"
 BY_A_PERSON = "BACKOFFICE"
 # In the payload of a page that comes back from a person: {page index: whether a document begins there}.
 SPLITS = "splits"
+TASK_TYPE = "classification"
+# In the input of a task: it asks where documents begin, not of what type a page is.
+SPLIT = "split"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,7 @@ class ClassificationAggregator(JoinComponent):
 
     Where the stage has a `backoffice_queue`, a person is asked about boundaries below `confidence_threshold`
     (else the setting) before documents go out; they come back as a late page with `splits` in its payload.
+    Where nobody can answer in time, documents go out as grouped, and the late page amends.
     """
 
     component_name = "classification_aggregator"
@@ -97,13 +103,15 @@ class ClassificationAggregator(JoinComponent):
     async def after_join(self, join: Join, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
         stage = await self.stage_of(message)
         made = await self._documents(session, message, stage)
-        if doubts := self._doubts(message, stage, made):
+        notices, waits = await self._ask_about(session, join, Question(message, stage), made)
+        if waits:
             # Documents go out when the person has answered: the fan-out is not over.
             fan_in.keep_open(session, message.message_id)
-            return [await self._ask(session, join, message, doubts)]
+            return notices
         emissions = await _send_new(session, message, made, total=len(made))
         ids = {one.document_id(message.request_id) for one in made}
         gone = await documents.known(session, message.request_id) - ids
+        await tasks.withdraw_amendments(session, gone, "regrouped")
         await documents.remove(session, message.request_id, gone)
         await documents.set_count(session, message.request_id, len(made))
         return emissions
@@ -114,16 +122,35 @@ class ClassificationAggregator(JoinComponent):
 
     def _doubts(self, message: PipelineMessage, stage: Stage, made: Sequence[Made]) -> list[Doubt]:
         """What a person must be asked about, if anyone can be."""
-        review = message.review or self.settings.review
-        if stage.backoffice_queue is None or review != "ask":
+        if not asking.may_ask(self.settings, message, stage):
             return []
         threshold = stage.confidence_threshold
         if threshold is None:
             threshold = self.settings.classification_confidence_threshold
         return [doubt for doubt in doubts(made) if max(doubt.begins, 1 - doubt.begins) < threshold]
 
+    async def _ask_about(
+        self, session: AsyncSession, join: Join, question: Question, made: Sequence[Made]
+    ) -> tuple[list[Emission], bool]:
+        """Ask about doubtful places that nobody was asked about; and whether documents wait for an answer."""
+        found = self._doubts(question.message, question.stage, made)
+        asked = await _asked(session, question.message.request_id) if found else {}
+        waits = any(asked.get(doubt.pages) is Ask.BEFORE for doubt in found)
+        fresh = [doubt for doubt in found if doubt.pages not in asked]
+        if not fresh:
+            return [], waits
+        (ask,) = await asking.decide(session, TASK_TYPE, [question], utc_now())
+        notice = await self._ask(session, join, question.message, fresh, amends=ask is Ask.AFTER)
+        return ([], waits) if ask is Ask.AFTER else ([notice], True)
+
     async def _ask(
-        self, session: AsyncSession, join: Join, message: PipelineMessage, found: Sequence[Doubt]
+        self,
+        session: AsyncSession,
+        join: Join,
+        message: PipelineMessage,
+        found: Sequence[Doubt],
+        *,
+        amends: bool,
     ) -> Emission:
         """One task for all doubtful places; what goes on when it is answered is the page after the first."""
         before = await self._stage_before(message)
@@ -134,13 +161,14 @@ class ClassificationAggregator(JoinComponent):
             "page_index": index,
             "payload": {SPLITS: {}},
         }
-        seen = {"kind": "split", "splits": [doubt.as_seen() for doubt in found]}
+        seen = {"kind": SPLIT, "splits": [doubt.as_seen() for doubt in found]}
         task_id = await tasks.create(
             session,
             message.model_copy(update=update),
-            task_type="classification",
+            task_type=TASK_TYPE,
             reference_id=pages.page_id(message.request_id, index),
             input_data=seen,
+            amends=amends,
         )
         return BACKOFFICE, message.model_copy(update={"payload": {**seen, "task_id": str(task_id)}})
 
@@ -159,6 +187,16 @@ def doubts(made: Sequence[Made]) -> list[Doubt]:
     ]
     # The first page of a file begins a document for sure.
     return [Doubt(before, index, chance) for (before, _), (index, chance) in pairwise(pairs) if chance < 1.0]
+
+
+async def _asked(session: AsyncSession, request_id: UUID) -> dict[tuple[int, int], Ask]:
+    """The places that open tasks ask about: a correction elsewhere must not ask again."""
+    found: dict[tuple[int, int], Ask] = {}
+    for seen in await tasks.open_inputs(session, request_id, TASK_TYPE):
+        ask = Ask.AFTER if seen.get(tasks.AMENDS) else Ask.BEFORE
+        if seen.get("kind") == SPLIT:
+            found |= {(split["pages"][0], split["pages"][1]): ask for split in seen["splits"]}
+    return found
 
 
 def group_pages(

@@ -10,7 +10,9 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.component import BACKOFFICE, NEXT, BaseComponent, Emission, Where
-from docproc.message import PipelineMessage
+from docproc.components import asking
+from docproc.components.asking import Ask, Question
+from docproc.message import PipelineMessage, utc_now
 from docproc.store import pages, tasks
 from docproc.store.tables import PageStatus, RequestStatus
 from docproc.understanding import page as page_text
@@ -20,6 +22,7 @@ from docproc.understanding.plain_text import page_of
 from docproc.workflow.definition import Stage, Workflow
 
 AUTOMATIC = "AUTO"
+TASK_TYPE = "classification"
 
 # A page's type, and what it says of itself.
 Found = tuple[Classification, dict[str, Any]]
@@ -29,7 +32,7 @@ class Classifier(BaseComponent):
     """Below the stage's `confidence_threshold` (else the setting) a page waits for a person.
 
     Where nobody can be asked (no `backoffice_queue`, or DOCPROC_REVIEW=flag) it goes on, marked by its
-    confidence.
+    confidence; so it does where nobody can answer in time, and then a person's answer amends.
     """
 
     component_name = "classifier"
@@ -53,26 +56,27 @@ class Classifier(BaseComponent):
             for message, flow in zip(messages, flows, strict=True)
         ]
         found = await self.offload(_classify_all, wanted, self.settings.effective_models_path)
-        asks = [
-            self._asks(message, flow.stage(message.current_stage), result)
+        questions = [
+            self._question(message, flow.stage(message.current_stage), result)
             for message, flow, result in zip(messages, flows, found, strict=True)
         ]
+        asks = await asking.before_handling(self.store, TASK_TYPE, questions, utc_now())
         rows = [
             _row(message, result, ask) for message, result, ask in zip(messages, found, asks, strict=True)
         ]
         await pages.change_many(session, rows)
         return [
-            [await _ask(session, message, kind) if ask else (NEXT, _onward(message, kind))]
+            [await _emission(session, message, kind, ask)]
             for message, (kind, _), ask in zip(messages, found, asks, strict=True)
         ]
 
-    def _asks(self, message: PipelineMessage, stage: Stage, result: Found) -> bool:
+    def _question(self, message: PipelineMessage, stage: Stage, result: Found) -> Question | None:
         found, is_blank = result[0], "blank" in result[1]
         if is_blank and message.payload.get("file_page"):
-            return False  # the back of the sheet before: grouping decides, and there is nothing to look at
+            return None  # the back of the sheet before: grouping decides, and there is nothing to look at
         doubtful = round(found.confidence, 4) < self._threshold(stage)
-        review = message.review or self.settings.review
-        return doubtful and review == "ask" and stage.backoffice_queue is not None
+        asks = doubtful and asking.may_ask(self.settings, message, stage)
+        return Question(message, stage) if asks else None
 
     def _threshold(self, stage: Stage) -> float:
         if stage.confidence_threshold is not None:
@@ -80,15 +84,16 @@ class Classifier(BaseComponent):
         return self.settings.classification_confidence_threshold
 
 
-def _row(message: PipelineMessage, result: Found, ask: bool) -> dict[str, Any]:
+def _row(message: PipelineMessage, result: Found, ask: Ask) -> dict[str, Any]:
     found, said = result
+    waits = ask is Ask.BEFORE
     return {
         "id": _page_id(message),
-        "status": PageStatus.IN_REVIEW if ask else PageStatus.CLASSIFIED,
+        "status": PageStatus.IN_REVIEW if waits else PageStatus.CLASSIFIED,
         "doc_type": found.doc_type,
         "classification_confidence": round(found.confidence, 4),
         "marks": said,
-        "origin": None if ask else AUTOMATIC,
+        "origin": None if waits else AUTOMATIC,
     }
 
 
@@ -101,7 +106,12 @@ def _onward(message: PipelineMessage, found: Classification, **more: str) -> Pip
     return message.model_copy(update={"payload": {**message.payload, **kind, **more}})
 
 
-async def _ask(session: AsyncSession, message: PipelineMessage, found: Classification) -> Emission:
+async def _emission(
+    session: AsyncSession, message: PipelineMessage, found: Classification, ask: Ask
+) -> Emission:
+    onward = _onward(message, found)
+    if ask is Ask.NOBODY:
+        return NEXT, onward
     seen = {
         "page_index": message.page_index,
         "file_index": message.file_index,
@@ -112,12 +122,13 @@ async def _ask(session: AsyncSession, message: PipelineMessage, found: Classific
     }
     task_id = await tasks.create(
         session,
-        _onward(message, found),
-        task_type="classification",
+        onward,
+        task_type=TASK_TYPE,
         reference_id=_page_id(message),
         input_data=seen,
+        amends=ask is Ask.AFTER,
     )
-    return BACKOFFICE, _onward(message, found, task_id=str(task_id))
+    return (NEXT, onward) if ask is Ask.AFTER else (BACKOFFICE, _onward(message, found, task_id=str(task_id)))
 
 
 def _extra_types(flow: Workflow) -> dict[str, Sequence[str]]:

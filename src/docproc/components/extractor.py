@@ -10,22 +10,29 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.component import BACKOFFICE, NEXT, BaseComponent, Context, Emission, Where
-from docproc.components import extracted
+from docproc.components import asking, extracted
+from docproc.components.asking import Ask, Question
 from docproc.components.extraction_jobs import Fields, Job, extract_all, warm_up
 from docproc.components.recollection import Recollection, Seeking, keys_of
 from docproc.components.second_opinion import SecondOpinion
 from docproc.errors import PermanentError
 from docproc.language_model import LanguageModel
-from docproc.message import PipelineMessage
+from docproc.message import PipelineMessage, utc_now
 from docproc.store import documents, pages, tasks
 from docproc.store.tables import DocumentStatus, RequestStatus
 from docproc.understanding.extract import FieldSpec
 from docproc.workflow.definition import ExtractionSchema, SchemaField, Stage, Workflow
 
+TASK_TYPE = "extraction"
+
 
 class Extractor(BaseComponent):
     """Takes documents; or single pages, in a flow that neither classifies nor groups (option `doc_type`, or
-    the workflow's only schema)."""
+    the workflow's only schema).
+
+    A document with doubtful fields waits for a person; where nobody can answer in time it goes on with
+    `needs_review`, and a person's answer amends.
+    """
 
     component_name = "extractor"
     takes = ("document", "page")
@@ -56,28 +63,32 @@ class Extractor(BaseComponent):
         subjects = [_subject(message, await self.workflow_of(message)) for message in messages]
         found = await self._extract(subjects)
         answers = [self._answer(subject, fields) for subject, fields in zip(subjects, found, strict=True)]
+        questions = [self._question(answer) for answer in answers]
+        asks = await asking.before_handling(self.store, TASK_TYPE, questions, utc_now())
         for subject in subjects:
             if subject.message.document_id is None:  # a page by itself is a document, too
                 made = [(subject.doc_type, subject.indices)]
                 await documents.insert(session, subject.message.tenant_id, subject.message.request_id, made)
-        await documents.change_many(session, [answer.row for answer in answers])
-        return [[await _emission(session, answer)] for answer in answers]
+        rows = [_row(answer, ask) for answer, ask in zip(answers, asks, strict=True)]
+        await documents.change_many(session, rows)
+        return [[await _emission(session, answer, ask)] for answer, ask in zip(answers, asks, strict=True)]
+
+    def _question(self, answer: Answer) -> Question | None:
+        message, stage = answer.subject.message, answer.subject.stage
+        asks = answer.row["needs_review"] and asking.may_ask(self.settings, message, stage)
+        return Question(message, stage) if asks else None
 
     def _answer(self, subject: Subject, found: Fields) -> Answer:
         threshold = self._threshold(subject.stage)
         found = extracted.kept(subject.asked, found, threshold)
-        review = extracted.doubtful(subject.asked, found, threshold)
-        mode = subject.message.review or self.settings.review
-        ask = bool(review) and mode == "ask" and subject.stage.backoffice_queue is not None
         row = {
             "id": subject.document_id,
             "extracted_data": extracted.data(subject.asked, found),
             "extraction_confidence": extracted.least(subject.asked, found),
             "fields": extracted.evidence(found, subject.indices),
-            "needs_review": review,
-            "status": DocumentStatus.IN_REVIEW if ask else DocumentStatus.COMPLETED,
+            "needs_review": extracted.doubtful(subject.asked, found, threshold),
         }
-        return Answer(subject, row, ask)
+        return Answer(subject, row)
 
     async def _extract(self, subjects: Sequence[Subject]) -> Sequence[Fields]:
         ids = [page for subject in subjects if subject.asked for page in subject.page_ids]
@@ -139,14 +150,18 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was found, as it is stored, and whether a person is asked about it."""
+    """What was found, as it is stored."""
 
     subject: Subject
     row: dict[str, Any]
-    ask: bool
 
 
-async def _emission(session: AsyncSession, answer: Answer) -> Emission:
+def _row(answer: Answer, ask: Ask) -> dict[str, Any]:
+    waits = ask is Ask.BEFORE
+    return {**answer.row, "status": DocumentStatus.IN_REVIEW if waits else DocumentStatus.COMPLETED}
+
+
+async def _emission(session: AsyncSession, answer: Answer, ask: Ask) -> Emission:
     subject, row = answer.subject, answer.row
     payload = {
         "doc_type": subject.doc_type,
@@ -155,7 +170,7 @@ async def _emission(session: AsyncSession, answer: Answer) -> Emission:
         "extraction_confidence": row["extraction_confidence"],
     }
     onward = subject.message.model_copy(update={"document_id": subject.document_id, "payload": payload})
-    if not answer.ask:
+    if ask is Ask.NOBODY:
         return NEXT, onward
     seen = {
         **payload,
@@ -165,8 +180,15 @@ async def _emission(session: AsyncSession, answer: Answer) -> Emission:
         "schema": [field.model_dump() for field in subject.asked],
     }
     task_id = await tasks.create(
-        session, onward, task_type="extraction", reference_id=subject.document_id, input_data=seen
+        session,
+        onward,
+        task_type=TASK_TYPE,
+        reference_id=subject.document_id,
+        input_data=seen,
+        amends=ask is Ask.AFTER,
     )
+    if ask is Ask.AFTER:
+        return NEXT, onward
     return BACKOFFICE, onward.model_copy(update={"payload": {**payload, "task_id": str(task_id)}})
 
 

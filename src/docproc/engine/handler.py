@@ -76,6 +76,7 @@ class Handler:
                 work.emissions = emissions_of(self.component, work, emissions)
             copies = await self.outbox.dispatch(session, [(w.message, w.emissions) for w in works])
             for work in works:
+                work.together = len(works)
                 work.ended(Outcome.DONE)
             await events.record(session, [w.event(self.outbox.worker_id) for w in works])
         await self.relay.publish(copies)

@@ -74,14 +74,14 @@ class Intake:
 
         Raises UnknownWorkflowError or WorkflowError, or ReusedKeyError, before anything is written.
         """
-        if submission.same_as and (known := await self._known(submission)):
+        if known := await self.known(submission):
             return known
         try:
             async with self.outbox.store.writing() as session:
                 copies = await self._accept(session, submission)
         except IntegrityError:
             # Two of the same at the same moment: the unique index let one in.
-            if submission.same_as and (known := await self._known(submission)):
+            if known := await self.known(submission):
                 return known
             raise
         await self.relay.publish(copies)
@@ -98,7 +98,10 @@ class Intake:
         queue = self.outbox.topology.queue(DIRECT_EXCHANGE, submission.via)
         return await self.outbox.send(session, [Routed(message, DIRECT_EXCHANGE, submission.via, queue)])
 
-    async def _known(self, submission: Submission) -> UUID | None:
+    async def known(self, submission: Submission) -> UUID | None:
+        """The request that this submission repeats, if it does; raises ReusedKeyError."""
+        if submission.same_as is None:
+            return None
         query = select(Request.id, Request.content_hash).where(
             Request.tenant_id == submission.tenant_id, Request.idempotency_key == submission.same_as
         )

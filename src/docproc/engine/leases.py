@@ -21,12 +21,18 @@ class Heartbeat:
     """Beats from a thread with an event loop and a connection of its own: busy work cannot silence it."""
 
     def __init__(
-        self, database_url: str, worker_id: str, components: Sequence[str], is_ready: Callable[[], bool]
+        self,
+        database_url: str,
+        worker_id: str,
+        components: Sequence[str],
+        is_ready: Callable[[], bool],
+        slots: int = 1,
     ) -> None:
         self.database_url = database_url
         self.worker_id = worker_id
         self.components = ",".join(components)
         self.is_ready = is_ready
+        self.slots = slots
         self._stopped = threading.Event()
         self._beaten = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
@@ -57,6 +63,7 @@ class Heartbeat:
                             self.worker_id,
                             components=self.components,
                             is_ready=self.is_ready(),
+                            slots=self.slots,
                         )
                     self._beaten.set()
                 except (SQLAlchemyError, OSError) as error:

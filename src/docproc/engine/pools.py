@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import functools
 import multiprocessing
+import os
 import resource
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,9 @@ from typing import Any
 from pebble import ProcessExpired, ProcessPool
 
 from docproc.errors import ChildDiedError
+
+# Heavy work waits for light work: routing, joins and above all answering by the deadline.
+NICENESS = 10
 
 
 class Pools:
@@ -71,7 +75,8 @@ class Pools:
 
 
 def _start(megabytes: int, first: Sequence[Callable[[], object]]) -> None:
-    """In a new child: its memory limit, then what it should have loaded before it is needed."""
+    """In a new child: its place behind others, its memory limit, and what it should have loaded already."""
+    os.nice(NICENESS)
     limit = megabytes * 1024 * 1024
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     for load in first:

@@ -24,7 +24,7 @@ from docproc.errors import MessageError, PermanentError
 from docproc.message import PipelineMessage
 from docproc.store import messages
 from docproc.store.session import is_passing
-from docproc.transport import Delivery, Transport
+from docproc.transport import Copy, Delivery, Transport
 from docproc.workflow.plan import Step
 
 log = structlog.get_logger(__name__)
@@ -43,6 +43,7 @@ class Runner:
         self.component = component
         self.transport = transport
         self.outbox = outbox
+        self.relay = relay
         self.store = outbox.store
         # Light work goes faster in few large groups than in many small ones; heavy work fills all children.
         is_light = component.batch > 1 and component.runs_in is not Where.PROCESSES
@@ -132,16 +133,26 @@ class Runner:
         own = [work for work in works if work.delivery.is_own]
         rows = await self._read_pending([work.message.message_id for work in own]) if own else {}
         found = [work for work in works if not work.delivery.is_own]
+        put_back = []
         for work in own:
             row = rows.get(work.message.message_id)
             if row is None:
                 continue
             delivery = work.delivery
+            if delivery.band is not None and row.band < delivery.band:
+                put_back.append(self._copy(delivery, row))
+                continue
             delivery.attempt, delivery.cursor, delivery.band = row.attempt, row.cursor, row.band
             if self.component.exclusive and not await self._lease(work.message.message_id):
                 continue  # another worker is at it; if it dies, the row is published again
             found.append(work)
+        await self.relay.publish(put_back)
         return found
+
+    def _copy(self, delivery: Delivery, row: messages.Pending) -> Copy:
+        """The request became less urgent after this copy was sent: a new one waits at its proper place."""
+        exchange, key = self.outbox.topology.bindings.get(delivery.queue, ("", delivery.queue))
+        return Copy(row.id, exchange, key, delivery.queue, row.band, delivery.body)
 
     async def _read_pending(self, ids: Sequence[UUID]) -> dict[UUID, messages.Pending]:
         wait = 0.05

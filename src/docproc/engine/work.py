@@ -35,6 +35,8 @@ class Work:
     outcome: Outcome | None = None
     emissions: Sequence[Emission] = ()
     error: Exception | None = None
+    # How many messages share its transaction.
+    together: int = 1
 
     @property
     def timeout_seconds(self) -> float | None:
@@ -51,6 +53,7 @@ class Work:
     def event(self, worker_id: str, data: dict[str, object] | None = None) -> Event:
         """The one event of a handled message."""
         message = self.message
+        finished = self.finished_at or utc_now()
         return Event(
             request_id=message.request_id,
             kind="handled",
@@ -62,7 +65,8 @@ class Work:
             outcome=self.outcome,
             worker_id=worker_id,
             started_at=self.started_at,
-            finished_at=self.finished_at or utc_now(),
+            finished_at=finished,
+            busy_seconds=(finished - self.started_at).total_seconds() / self.together,
             data=data,
         )
 

@@ -46,6 +46,7 @@ class Worker:
             outbox.worker_id,
             [component.component_name for component in components],
             lambda: self.is_ready,
+            settings.prefetch_count,
         )
         self._consuming = False
         self._warm: list[BaseComponent] = []

@@ -13,7 +13,10 @@ from sqlalchemy import select
 
 from docproc.blobs import BlobStore, safe_name
 from docproc.engine.intake import Intake, Submission
-from docproc.errors import RequestConflictError, UnknownRequestError
+from docproc.errors import CallbackError, RequestConflictError, UnknownRequestError
+from docproc.gateways.admission import Admission, Expectation
+from docproc.gateways.callbacks.addresses import checked_url
+from docproc.gateways.callbacks.secret import can_sign
 from docproc.settings import Settings
 from docproc.store import requests
 from docproc.store.session import Store, is_passing
@@ -48,7 +51,7 @@ class Arrival:
     tenant_id: str = "default"
     # "ask" a person about doubts, or "flag" them; None: as the workers are set.
     review: str | None = None
-    # Where answers are sent; None: the client fetches them.
+    # Where answers are sent; None: where the tenant's are, else the client fetches them.
     callback_url: str | None = None
     # False: the monitor leaves it alone (engine/intake.py).
     is_watched: bool = True
@@ -60,6 +63,8 @@ class Accepted:
 
     request_id: UUID
     is_new: bool
+    # When it will be done, as things stand.
+    expected: Expectation
 
 
 class Reception:
@@ -68,11 +73,14 @@ class Reception:
     A crash in between leaves an orphan file, which is swept, and no answer, so the client sends again.
     """
 
-    def __init__(self, settings: Settings, store: Store, blobs: BlobStore, intake: Intake) -> None:
+    def __init__(
+        self, settings: Settings, store: Store, blobs: BlobStore, intake: Intake, admission: Admission
+    ) -> None:
         self.settings = settings
         self.store = store
         self.blobs = blobs
         self.intake = intake
+        self.admission = admission
 
     def new_request_id(self) -> UUID:
         return uuid4()
@@ -89,16 +97,42 @@ class Reception:
     async def submit(self, request_id: UUID, uploads: Sequence[Upload], arrival: Arrival) -> Accepted:
         """One request for these files, or the earlier one that they repeat (then the files are dropped).
 
-        Raises UnknownWorkflowError, WorkflowError or ReusedKeyError; the files are dropped then, too.
+        Raises UnknownWorkflowError, WorkflowError, CallbackError, ReusedKeyError or DeadlineAtRiskError; the
+        files are dropped then, too.
         """
         try:
-            accepted = await self.intake.submit(self._submission(request_id, uploads, arrival))
+            submission = self._submission(request_id, uploads, arrival)
+            expected = await self._admitted(submission)
+            accepted = await self.intake.submit(submission)
         except BaseException:  # cancelled, too: what nobody asks for is not kept
             await self.discard(request_id)
             raise
         if accepted != request_id:
             await self.discard(request_id)
-        return Accepted(accepted, accepted == request_id)
+        return Accepted(accepted, accepted == request_id, expected)
+
+    async def _admitted(self, submission: Submission) -> Expectation:
+        """What came before is not refused: its client asks what became of it."""
+        workflow = submission.workflow
+        expected = await self.admission.expect(workflow, submission.priority)
+        refused = self.admission.refuses(workflow, expected)
+        if refused and await self.intake.known(submission) is None:
+            raise self.admission.refusal(workflow, expected)
+        return expected
+
+    def callback_url(self, arrival: Arrival) -> str | None:
+        """Where its answers will be sent: as it says, else as its tenant is set. Raises CallbackError."""
+        # A command that shows its own progress asked for nothing to be sent.
+        usual = self.settings.callback_urls.get(arrival.tenant_id) if arrival.is_watched else None
+        url = arrival.callback_url or usual
+        if url is None:
+            return None
+        if not can_sign(self.settings):
+            raise CallbackError(
+                "callback_url cannot be used: there is no secret to sign deliveries with",
+                remedy="Have DOCPROC_CALLBACK_SECRET set, or fetch the answer from GET /status/{request_id}",
+            )
+        return checked_url(url, allow_private=self.settings.callback_allow_private)
 
     async def discard(self, request_id: UUID) -> None:
         """Nothing came of it: its files go."""
@@ -199,7 +233,7 @@ class Reception:
             idempotency_key=arrival.idempotency_key,
             reprocess_of=reprocess_of,
             review=arrival.review,
-            callback_url=arrival.callback_url,
+            callback_url=self.callback_url(arrival),
             is_watched=arrival.is_watched,
         )
 

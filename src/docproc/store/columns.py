@@ -61,6 +61,11 @@ def as_uuid(value: UUID | str) -> UUID:
     return value if isinstance(value, UUID) else UUID(value)
 
 
+def as_moment(value: datetime | str) -> datetime:
+    """A moment from a raw statement's result, whatever the database gave."""
+    return value if isinstance(value, datetime) else moment_of(value)
+
+
 def moment_text(value: datetime) -> str:
     return value.astimezone(UTC).strftime(SQLITE_MOMENT)
 

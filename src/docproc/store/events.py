@@ -34,6 +34,7 @@ class Event:
     worker_id: str | None = None
     started_at: datetime = field(default_factory=utc_now)
     finished_at: datetime = field(default_factory=utc_now)
+    busy_seconds: float | None = None
     data: dict[str, Any] | None = None
 
 

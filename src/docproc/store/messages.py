@@ -346,6 +346,24 @@ async def take_returned(
     )
 
 
+async def reband(
+    connection: AsyncConnection, dialect: str, request_ids: Sequence[UUID], band: int, *, higher: bool
+) -> list[Row[Any]]:
+    """Make the messages of requests more, or less, urgent; returns those a broker has older copies of.
+
+    Rows that a worker is removing are skipped: waiting for them could deadlock, and they are gone anyway.
+    """
+    which = f"{rows.among(dialect, 'request_id', ':ids')} AND band {'<' if higher else '>'} :band"
+    changed = await rows.execute(
+        connection,
+        _picked(dialect, which) + " UPDATE messages SET band = :band WHERE id IN (SELECT id FROM picked) "
+        "RETURNING id, queue, band, body, state",
+        ids=_ids(dialect, request_ids),
+        band=band,
+    )
+    return [row for row in changed if row.state == MessageState.SENT.value]
+
+
 # What holds the messages of a request that failed as a whole: a replay lets them go on.
 REQUEST_FAILED = "request failed"
 

@@ -399,6 +399,8 @@ class Worker(Tenanted, Base):
     pid: Mapped[int] = mapped_column(Integer)
     components: Mapped[str] = mapped_column(Text)
     is_ready: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
+    # How many heavy messages it works on at once.
+    slots: Mapped[int] = mapped_column(Integer, default=1, server_default="1")
     started_at: Mapped[datetime] = mapped_column(Moment)
     beat_at: Mapped[datetime] = mapped_column(Moment)
 
@@ -433,6 +435,8 @@ class Event(Tenanted, Base):
     worker_id: Mapped[str | None] = mapped_column(String(96))
     started_at: Mapped[datetime] = mapped_column(Moment)
     finished_at: Mapped[datetime] = mapped_column(Moment)
+    # Of a handled message, its share of the time: what was handled together is not counted again and again.
+    busy_seconds: Mapped[float | None] = mapped_column(Float)
     data: Mapped[Any | None] = mapped_column(Json)
 
     __table_args__ = (Index("ix_events_request", "request_id", "id"),)

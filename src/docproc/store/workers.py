@@ -21,14 +21,20 @@ def new_worker_id() -> str:
 
 
 async def beat(
-    connection: AsyncConnection, store: Store, worker_id: str, *, components: str, is_ready: bool
+    connection: AsyncConnection,
+    store: Store,
+    worker_id: str,
+    *,
+    components: str,
+    is_ready: bool,
+    slots: int = 1,
 ) -> None:
     """Say "alive", registering the worker at first, or again if it was declared dead meanwhile."""
     await rows.execute(
         connection,
         f"""
-        INSERT INTO workers (id, tenant_id, host, pid, components, is_ready, started_at, beat_at)
-        VALUES (:id, 'default', :host, :pid, :components, :ready, {store.clock}, {store.clock})
+        INSERT INTO workers (id, tenant_id, host, pid, components, is_ready, slots, started_at, beat_at)
+        VALUES (:id, 'default', :host, :pid, :components, :ready, :slots, {store.clock}, {store.clock})
         ON CONFLICT (id) DO UPDATE SET beat_at = {store.clock}, is_ready = :ready, components = :components
         """,
         id=worker_id,
@@ -36,6 +42,7 @@ async def beat(
         pid=os.getpid(),
         components=components,
         ready=is_ready,
+        slots=slots,
     )
 
 

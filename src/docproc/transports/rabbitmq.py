@@ -303,6 +303,7 @@ def _delivery(queue: str, message: DeliveredMessage) -> Delivery:
         queue=queue,
         body=message.body,
         message_id=UUID(properties.message_id) if own and properties.message_id else None,
+        band=properties.priority,
         is_own=own,
         handle=message,
     )

@@ -35,6 +35,20 @@ class OnFailure(StrEnum):
     FAIL_REQUEST = "fail_request"
 
 
+class WhenNoTime(StrEnum):
+    """What becomes of a doubt that nobody can settle before the deadline."""
+
+    ANSWER_FLAGGED = "answer_flagged"  # the answer goes out marked; a person's word amends it
+    WAIT = "wait"
+
+
+class Admission(StrEnum):
+    """What becomes of a request whose deadline is at risk when it arrives."""
+
+    ACCEPT = "accept"
+    REFUSE = "refuse"
+
+
 class ErrorRetry(_Strict):
     """How one class of error is retried, by explicit delays or for as long as the server asks."""
 
@@ -89,6 +103,8 @@ class Stage(_Strict):
     parallel: bool = False
     confidence_threshold: float | None = Field(default=None, ge=0, le=1)
     backoffice_queue: str | None = None
+    # None: as `answer_flagged`.
+    when_no_time: WhenNoTime | None = None
     aggregation: Aggregation | None = None
     after: tuple[Name, ...] | None = None
     when: str | None = None
@@ -249,6 +265,18 @@ def _at(location: tuple[str | int, ...], value: Any, problem: str) -> Validation
     return ValidationError.from_exception_data("schema", [{"type": kind, "loc": location, "input": value}])
 
 
+class EarlyAnswer(_Strict):
+    """Answer before everything is there: when each of these types has a document without doubts."""
+
+    types: tuple[Name, ...] = Field(min_length=1)
+
+    @field_validator("types")
+    @classmethod
+    def _once_each(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        _refuse_twice("types", value)
+        return value
+
+
 class Workflow(_Strict):
     """A whole flow. List order is the flow unless a stage says `after:`."""
 
@@ -258,6 +286,9 @@ class Workflow(_Strict):
     # Which requests that name no workflow are this one's, by channel and metadata.
     accepts: str | None = None
     sla: Sla | None = None
+    early_answer: EarlyAnswer | None = None
+    # What becomes of a request that cannot be done in time as things stand; None: as `accept`.
+    admission: Admission | None = None
     stages: tuple[Stage, ...] = Field(min_length=1)
     extraction_schemas: dict[str, ExtractionSchema] = Field(default_factory=dict)
 
@@ -267,6 +298,15 @@ class Workflow(_Strict):
         if value is not None:
             conditions.check(value, conditions.REQUEST_NAMES, key="accepts")
         return value
+
+    @model_validator(mode="after")
+    def _early_types_are_known(self) -> Workflow:
+        for index, name in enumerate(self.early_answer.types if self.early_answer else ()):
+            if name not in self.extraction_schemas:
+                known = ", ".join(self.extraction_schemas) or "none"
+                problem = f"no extraction schema is called {name!r}; there are {known}"
+                raise _at(("early_answer", "types", index), name, problem)
+        return self
 
     def stage(self, name: str) -> Stage:
         return next(stage for stage in self.stages if stage.name == name)

@@ -277,6 +277,11 @@ def _check_settings(step: Step) -> None:
             stage.name, "backoffice_queue", f"component {stage.component!r} never asks a person",
             "Remove backoffice_queue from this stage",
         )  # fmt: skip
+    if stage.when_no_time is not None and stage.backoffice_queue is None:
+        raise PlanError(
+            stage.name, "when_no_time", "no person is asked at this stage",
+            "Add backoffice_queue to the stage, or remove `when_no_time:`",
+        )  # fmt: skip
     if stage.aggregation is not None and not step.is_join:
         raise PlanError(
             stage.name, "aggregation", f"component {stage.component!r} collects nothing",

@@ -99,3 +99,17 @@ def test_pages_count_from_one(indices: list[int], text: str) -> None:
 
 def test_only_certainty_is_hundred_per_cent() -> None:
     assert [answers.percent(c) for c in (1.0, 0.999, 0.29, 0.0)] == ["100 %", "99 %", "29 %", "0 %"]
+
+
+@pytest.mark.parametrize(
+    ("unit", "shown"),
+    [
+        ("page:0", "page 1"),
+        ("document:0-1", "the document on pages 1–2"),
+        ("document:3-3", "the document on page 4"),
+        ("request", "request"),
+        ("frame:7", "frame:7"),
+    ],
+)
+def test_units_are_named_as_people_count(unit: str, shown: str) -> None:
+    assert answers.readable_unit(unit) == shown

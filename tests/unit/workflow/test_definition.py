@@ -17,6 +17,7 @@ from docproc.workflow.definition import (
     SchemaField,
     Sla,
     Stage,
+    WhenNoTime,
     Workflow,
 )
 
@@ -54,6 +55,14 @@ def test_every_specified_stage_key_is_read() -> None:
     assert stage.aggregation == Aggregation(
         type="fan_in", collect_by="request_id", expect_count_from="page_count"
     )
+
+
+def test_what_happens_without_time_is_one_of_two_things() -> None:
+    assert _stage().when_no_time is None
+    assert _stage(when_no_time="wait").when_no_time is WhenNoTime.WAIT
+    assert _stage(when_no_time="answer_flagged").when_no_time is WhenNoTime.ANSWER_FLAGGED
+    with pytest.raises(ValidationError, match="when_no_time"):
+        _stage(when_no_time="hurry")
 
 
 def test_sla_defaults_to_the_specified_thresholds() -> None:

@@ -16,11 +16,14 @@ from docproc import __version__
 from docproc.app import App
 from docproc.engine.leases import Heartbeat
 from docproc.errors import TransportError
-from docproc.gateways.api import page, page_images, problems, process, requests, results
+from docproc.gateways.api import page, page_images, problems, process, requests, results, streams
 from docproc.gateways.api.context import Application
+from docproc.gateways.api.following import Hub
 from docproc.gateways.api.guard import Guard
 from docproc.gateways.api.models import Health
 from docproc.gateways.api.problems import Problem, documented
+from docproc.gateways.callbacks.secret import check_settings
+from docproc.gateways.callbacks.sender import send_answers
 from docproc.gateways.orphans import sweep_orphans
 from docproc.store import workers
 
@@ -35,7 +38,11 @@ DESCRIPTION = "Send files, follow them, fetch the answers. Errors are `{error: {
 
 
 def create_app(application: App) -> FastAPI:
-    """The API on an application whose database is prepared. Its lifespan connects to the broker itself."""
+    """The API on an application whose database is prepared. Its lifespan connects to the broker itself.
+
+    Raises ConfigurationError.
+    """
+    check_settings(application.settings)
     app = FastAPI(
         title="DocProc",
         version=__version__,
@@ -46,9 +53,10 @@ def create_app(application: App) -> FastAPI:
         lifespan=_lifespan,
     )
     app.state.application = application
+    app.state.hub = Hub(application)
     app.add_middleware(Guard)
     problems.register(app)
-    for module in (process, requests, results, page_images):
+    for module in (process, requests, streams, results, page_images):
         app.include_router(module.router)
     app.include_router(router)
     page.add_to(app)
@@ -73,7 +81,7 @@ async def ready(application: Application) -> dict[str, str]:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Beside the endpoints: the way to the broker, publishing what it missed, and the sweep."""
+    """Beside the endpoints: the way to the broker, publishing what it missed, answers, and the sweep."""
     application: App = app.state.application
     heartbeat = _heartbeat(application)
     if heartbeat is not None:
@@ -81,12 +89,14 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     jobs: tuple[Callable[[], Awaitable[None]], ...] = (
         lambda: _connect(application),
         application.relay.run,
+        lambda: send_answers(application.settings, application.store, application.worker_id),
         lambda: _sweep_now_and_then(application),
     )
     tasks = [asyncio.create_task(_kept_alive(job)) for job in jobs]
     try:
         yield
     finally:
+        await app.state.hub.close()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

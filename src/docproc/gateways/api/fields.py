@@ -10,10 +10,11 @@ from typing import Any
 import orjson
 
 from docproc.gateways.api.problems import Problem
+from docproc.gateways.callbacks.addresses import LONGEST_URL
 from docproc.gateways.reception import Arrival
 
 # The columns' sizes; `metadata` is the client's own and only must not be endless.
-LONGEST = {"channel": 64, "workflow": 64, "external_id": 255}
+LONGEST = {"channel": 64, "workflow": 64, "external_id": 255, "callback_url": LONGEST_URL}
 METADATA_BYTES = 1024 * 1024
 FIELD_BYTES = 4096
 LONGEST_KEY = 255
@@ -28,6 +29,7 @@ def arrival(fields: Mapping[str, str], idempotency_key: str | None = None) -> Ar
         channel=texts.get("channel", "api"),
         external_id=texts.get("external_id"),
         metadata=metadata(fields.get("metadata") or "{}"),
+        callback_url=texts.get("callback_url"),
         idempotency_key=_plain("Idempotency-Key", idempotency_key, LONGEST_KEY) if idempotency_key else None,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from docproc.gateways.api import problems
@@ -29,6 +30,8 @@ class Guard:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            return await self._websocket(scope, receive, send)
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         began = False
@@ -44,19 +47,37 @@ class Guard:
             await send(message)
 
         if _is_foreign(scope):
-            refusal = problems.answer(
-                403,
-                "cross_site",
-                "a web page from elsewhere sent this",
-                "Send it from a program, or this page",
-            )
-            return await refusal(scope, receive, send_guarded)
+            return await _refusal()(scope, receive, send_guarded)
         try:
             await self.app(scope, receive, send_guarded)
         except Exception:  # the boundary: the process serves on
             log.exception("http_request_failed", path=scope["path"])
             if not began:
                 await problems.internal()(scope, receive, send_guarded)
+
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if _is_foreign_socket(scope):
+            return await _refusal()(scope, receive, send)
+        try:
+            await self.app(scope, receive, send)
+        except Exception:  # the boundary: the process serves on
+            log.exception("http_request_failed", path=scope["path"])
+
+
+def _refusal() -> Response:
+    message, remedy = "a web page from elsewhere sent this", "Send it from a program, or this page"
+    return problems.answer(403, "cross_site", message, remedy)
+
+
+def _is_foreign_socket(scope: Scope) -> bool:
+    """Browsers let any page open a WebSocket and read it, and name the page's origin; it must be ours."""
+    headers = Headers(scope=scope)
+    origin = headers.get("origin")
+    if origin is None or headers.get("sec-fetch-site") == "same-origin":  # a program, or our page
+        return False
+    # A proxy may have changed the host; no web page can set these headers.
+    ours = (headers.get("host", ""), headers.get("x-forwarded-host", ""))
+    return origin.partition("://")[2].lower() not in {host.lower() for host in ours if host}
 
 
 def _is_foreign(scope: Scope) -> bool:

@@ -42,12 +42,23 @@ class Accepted(BaseModel):
     status: RequestStatus
 
 
+class Received(Accepted):
+    """A submission that was taken in, and what to expect of it."""
+
+    expected_completion: datetime | None = Field(
+        default=None,
+        description="When it will be done, from the backlog and how long such work took lately; empty while "
+        "nothing like it was measured, and of a repeated submission",
+    )
+    deadline_at_risk: bool = Field(default=False, description="Whether that is after the deadline")
+
+
 class Reprocessed(Accepted):
     linked_to: UUID = Field(description="The request whose files are processed again")
 
 
 class Status(BaseModel):
-    """Where a request stands: the ten specified fields."""
+    """Where a request stands: the ten specified fields, and what tells of answers and deadlines."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -61,6 +72,8 @@ class Status(BaseModel):
     document_count: int | None
     result: Any | None = Field(validation_alias="result_payload", description="The answer, once there is one")
     error: Any | None = Field(description="Why it failed", examples=[{"code": "cancelled", "message": "…"}])
+    answer_version: int = Field(description="How often it was answered; `result` is that version")
+    breached_at: datetime | None = Field(description="When its deadline passed unfinished")
 
 
 class FileInfo(BaseModel):

@@ -16,9 +16,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from docproc.errors import (
+    CallbackError,
     ChildDiedError,
     ConfigurationError,
     DatabaseDownError,
+    DeadlineAtRiskError,
     DocProcError,
     PermanentError,
     RequestConflictError,
@@ -40,8 +42,10 @@ KINDS: tuple[tuple[type[DocProcError], int, str], ...] = (
     (UnknownRequestError, 404, "unknown_request"),
     (UnknownWorkflowError, 404, "unknown_workflow"),
     (RequestConflictError, 409, "conflict"),
+    (DeadlineAtRiskError, 429, "deadline_at_risk"),
     (TooLargeError, 413, "too_large"),
     (ReusedKeyError, 409, "reused_key"),
+    (CallbackError, 422, "invalid_callback_url"),
     (WorkflowError, 503, "workflow_unusable"),
     (DatabaseDownError, 503, "unavailable"),
     (ConfigurationError, 503, "unavailable"),
@@ -58,6 +62,7 @@ MEANINGS = {
     413: "Larger than allowed",
     415: "Not multipart/form-data",
     422: "A parameter or field has a value that cannot be used",
+    429: "The workflow takes nothing it cannot answer in time",
     503: "The database, the storage or the workflow cannot be used now",
     507: "The storage is full",
 }
@@ -147,7 +152,8 @@ async def _known(request: Request, error: Exception) -> Response:
     if found is None:
         raise error
     status, code = found
-    headers = {"Retry-After": str(RETRY_SECONDS)} if code == "unavailable" else None
+    wait = error.retry_seconds if isinstance(error, DeadlineAtRiskError) else RETRY_SECONDS
+    headers = {"Retry-After": str(wait)} if code in ("unavailable", "deadline_at_risk") else None
     if status >= 500:
         log.warning("http_request_refused", path=request.url.path, problem=str(error))
     return answer(status, code, _message(error), _remedy(error, request), headers=headers)

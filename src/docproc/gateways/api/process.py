@@ -13,10 +13,10 @@ from fastapi import APIRouter, Header, Request, Response
 from python_multipart.multipart import parse_options_header
 
 from docproc.app import App
-from docproc.errors import TooLargeError
+from docproc.errors import CallbackError, TooLargeError
 from docproc.gateways.api import fields as form_fields
 from docproc.gateways.api.context import PLAIN_TEXT, Application
-from docproc.gateways.api.models import Accepted
+from docproc.gateways.api.models import Received
 from docproc.gateways.api.problems import Problem, documented
 from docproc.gateways.api.uploads import FORM_TYPE, MultipartStream, Part
 from docproc.gateways.reception import Accepted as Admitted
@@ -60,6 +60,13 @@ FORM_SCHEMA: dict[str, Any] = {
             "description": "The client's own reference. The same content with the same reference and channel "
             "is the same request",
         },
+        "callback_url": {
+            "type": "string", "maxLength": form_fields.LONGEST["callback_url"],
+            "pattern": "^(https?://[!-~]+)?$",
+            "description": "Where every version of the answer is sent, signed: http or https, no user or "
+            "password, no private address",
+            "example": "https://example.com/answers",
+        },
     },
 }  # fmt: skip
 
@@ -76,7 +83,7 @@ IdempotencyKey = Annotated[
 @router.post(
     "/process",
     summary="Send files for processing",
-    response_model=Accepted,
+    response_model=Received,
     response_description="Stored and on its way; of a repeated submission, the first request and its status",
     responses={
         200: {
@@ -88,7 +95,7 @@ IdempotencyKey = Annotated[
                 }
             }
         },
-        **documented(400, 403, 404, 408, 409, 413, 415, 422, 503, 507),
+        **documented(400, 403, 404, 408, 409, 413, 415, 422, 429, 503, 507),
     },
     openapi_extra={
         "requestBody": {
@@ -104,7 +111,7 @@ IdempotencyKey = Annotated[
 )
 async def process(
     request: Request, response: Response, application: Application, idempotency_key: IdempotencyKey = None
-) -> Accepted:
+) -> Received:
     form_fields.arrival({}, idempotency_key)  # before the body: a client that waits for a word is spared it
     limit = int(application.settings.max_upload_mb * 1024 * 1024)
     stream = _opened(request, limit)
@@ -113,7 +120,7 @@ async def process(
         async for part in stream.parts():
             await receiving.take(part)
         accepted = await receiving.submit()
-    except (Problem, TooLargeError):
+    except (Problem, TooLargeError, CallbackError):
         await receiving.discard()
         await stream.drain()
         raise
@@ -121,10 +128,16 @@ async def process(
         await receiving.discard()
         raise
     if accepted.is_new:
-        return Accepted(request_id=accepted.request_id, status=RequestStatus.RECEIVED)
+        expected = accepted.expected
+        return Received(
+            request_id=accepted.request_id,
+            status=RequestStatus.RECEIVED,
+            expected_completion=expected.completion,
+            deadline_at_risk=expected.is_at_risk,
+        )
     response.headers["Idempotent-Replay"] = "true"
     known = await application.reception.find(accepted.request_id)
-    return Accepted(request_id=known.id, status=RequestStatus(known.status))
+    return Received(request_id=known.id, status=RequestStatus(known.status))
 
 
 def _opened(request: Request, limit: int) -> MultipartStream:
@@ -197,6 +210,7 @@ class Receiving:
 
     async def _arrival(self) -> Arrival:
         arrival = form_fields.arrival(self.fields, self.idempotency_key)
+        self.application.reception.callback_url(arrival)
         if arrival.workflow is not None:
             await asyncio.to_thread(self.application.loader.plan, arrival.workflow)
         return arrival

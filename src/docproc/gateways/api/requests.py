@@ -7,11 +7,14 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Body, Query
+from fastapi import Request as HttpRequest
 from pydantic import AfterValidator, BeforeValidator
 from sqlalchemy import and_, case, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.gateways.api.context import PLAIN_TEXT, Application, RequestId
+from docproc.gateways.api.following import TheHub, until_gone
+from docproc.gateways.api.looks import is_over
 from docproc.gateways.api.models import (
     Accepted,
     EventInfo,
@@ -64,14 +67,37 @@ Cursor = Annotated[
     str | None,
     Query(description="`next` of the page before", pattern=f"^[0-9]{{1,16}}_{_UUID}$", max_length=53),
 ]
+# Where a reader of events stopped.
+POSITION = "^[0-9]{1,18}[.][0-9]{1,18}$"
 After = Annotated[
-    str | None, Query(description="`next` of an earlier answer", pattern="^[0-9]{1,18}[.][0-9]{1,18}$")
+    str | None, Query(description="`next` of an earlier answer, or an event's `id`", pattern=POSITION)
+]
+Wait = Annotated[
+    float,
+    Query(ge=0, le=60, allow_inf_nan=False, description="Seconds to wait for a newer answer, or the end"),
+]
+AfterVersion = Annotated[
+    int, Query(ge=0, le=2**31 - 1, description="The `answer_version` that the client has")
 ]
 
 
 @router.get("/status/{request_id}", summary="Where a request stands", responses=documented(404, 422, 503))
-async def status(application: Application, request_id: RequestId) -> Status:
-    return Status.model_validate(await application.reception.find(request_id))
+async def status(
+    application: Application,
+    hub: TheHub,
+    http: HttpRequest,
+    request_id: RequestId,
+    wait: Wait = 0,
+    after_version: AfterVersion = 0,
+) -> Status:
+    """At once; with `wait`, as soon as there is a newer answer or the request is over."""
+    request = await application.reception.find(request_id)
+    if wait and request.answer_version <= after_version and not is_over(request.status, request.completed_at):
+        with hub.following(request_id) as follower:
+            async with follower.until(lambda: until_gone(http.receive)):
+                await hub.answered(follower, after_version, wait)
+        request = await application.reception.find(request_id)
+    return Status.model_validate(request)
 
 
 @router.get("/requests", summary="Requests, newest first", responses=documented(422, 503))
@@ -130,7 +156,7 @@ async def timeline(
 ) -> Timeline:
     """In an order in which nothing can appear behind a reader: come again with `after` = `next`."""
     await application.reception.find(request_id)
-    position = events.Position(*map(int, after.split("."))) if after else events.BEGINNING
+    position = position_of(after)
     async with application.store.reading() as session:
         found = await events.read(session, request_id, position, limit)
     if found:
@@ -162,6 +188,10 @@ async def reprocess(
     workflow = body.workflow if body else None
     new_id = await application.reception.reprocess(request_id, workflow)
     return Reprocessed(request_id=new_id, status=RequestStatus.RECEIVED, linked_to=request_id)
+
+
+def position_of(place: str | None) -> events.Position:
+    return events.Position(*map(int, place.split("."))) if place else events.BEGINNING
 
 
 def _filtered(

@@ -17,6 +17,10 @@ from docproc.gateways.api.app import create_app
 log = structlog.get_logger(__name__)
 
 _BACKLOG = 2048
+# Of what a client says over a WebSocket: it is only listened to for its end.
+_MAX_MESSAGE = 64 * 1024
+# A client that takes nothing for this long is gone, and what waits for it is let go of.
+PEER_SECONDS = 30
 
 
 class _Server(uvicorn.Server):
@@ -31,12 +35,15 @@ async def serve(application: App, stopping: asyncio.Event, *, host: str, port: i
     Opens and closes the application's transport; its database must be prepared, and stays open. Raises
     ConfigurationError when the port is taken.
     """
+    api = create_app(application)
     config = uvicorn.Config(
-        create_app(application),
+        api,
         log_config=None,
         access_log=False,
         server_header=False,
         lifespan="on",
+        ws_max_size=_MAX_MESSAGE,
+        ws_per_message_deflate=False,  # what is sent is small, a compressor for each client is not
         timeout_graceful_shutdown=max(1, int(application.settings.shutdown_seconds)),
     )
     server = _Server(config)
@@ -50,6 +57,7 @@ async def serve(application: App, stopping: asyncio.Event, *, host: str, port: i
             await asyncio.wait({serving, stop}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             stop.cancel()
+            api.state.hub.stop()  # first: the server waits for all that is open
             server.should_exit = True
             await serving
     log.info("api_stopped")
@@ -66,6 +74,8 @@ def bind(host: str, port: int) -> socket.socket:
         raise _unusable(host, port, error) from error
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # accepted sockets inherit it
+            listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, PEER_SECONDS * 1000)
         listening.bind(address)
         listening.listen(_BACKLOG)
     except OSError as error:

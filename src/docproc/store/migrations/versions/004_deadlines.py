@@ -20,6 +20,8 @@ def upgrade() -> None:
     for name in _MOMENTS:
         op.add_column("requests", sa.Column(name, columns.Moment()))
     _index("ix_requests_next_check", "requests", "next_check_at", "next_check_at IS NOT NULL")
+    op.add_column("workers", sa.Column("slots", sa.Integer(), nullable=False, server_default="1"))
+    op.add_column("events", sa.Column("busy_seconds", sa.Float()))
     op.add_column("operators", sa.Column("last_seen_at", columns.Moment()))
     op.add_column("operators", sa.Column("shifts", columns.Json))
     op.add_column("operators", sa.Column("handling", columns.Json))
@@ -77,6 +79,8 @@ def downgrade() -> None:
         op.drop_table(table)
     for name in ("handling", "shifts", "last_seen_at"):
         op.drop_column("operators", name)
+    op.drop_column("events", "busy_seconds")
+    op.drop_column("workers", "slots")
     op.drop_index("ix_requests_next_check", "requests")
     for name in (*reversed(_MOMENTS), "callback_url", "answer_version", "band"):
         op.drop_column("requests", name)

@@ -1,0 +1,1 @@
+"""What watches over requests: the SLA monitor."""
