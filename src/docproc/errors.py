@@ -57,6 +57,26 @@ class TooLargeError(UsageError):
     """More bytes came than are allowed; nothing of them is kept."""
 
 
+class UnknownTaskError(UsageError):
+    """There is no task with that id."""
+
+
+class TaskConflictError(UsageError):
+    """The task is somebody else's, nobody's, or done: whoever asked must take another."""
+
+
+class NotAllowedError(UsageError):
+    """The person may not do this: a stranger's task, a missing skill or role."""
+
+
+class InvalidAnswerError(UsageError):
+    """What a person answered cannot be; `problems` says what is wrong, by field."""
+
+    def __init__(self, message: str, *, problems: dict[str, str] | None = None, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.problems = problems or {}
+
+
 class DeadlineAtRiskError(UsageError):
     """The workflow takes nothing it cannot answer in time: to be sent again after `retry_seconds`."""
 

@@ -7,7 +7,7 @@ import contextlib
 import json
 import socket
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 from uuid import UUID
 
@@ -91,13 +91,14 @@ class Api:
         told: list[Told] = []
         async with self.streaming(request_id, last) as answer:
             assert answer.status_code == 200, await answer.aread()
-            async for kind, place, data in parsed(answer):
-                if kind == "end":
-                    return told, True
-                assert data["kind"] == kind
-                told.append((place, data))
-                if len(told) == most:
-                    return told, False
+            async with contextlib.aclosing(parsed(answer)) as found:
+                async for kind, place, data in found:
+                    if kind == "end":
+                        return told, True
+                    assert data["kind"] == kind
+                    told.append((place, data))
+                    if len(told) == most:
+                        return told, False
         return told, False
 
     def socket(self, request_id: Any, after: str = "", **options: Any) -> connect:
@@ -111,7 +112,7 @@ class Api:
         return timeline
 
 
-async def parsed(answer: httpx.Response) -> AsyncIterator[tuple[str, str, Any]]:
+async def parsed(answer: httpx.Response) -> AsyncGenerator[tuple[str, str, Any], None]:
     """The events of a stream as a browser would see them: kind, last id, data."""
     fields: dict[str, str] = {}
     async for line in answer.aiter_lines():
@@ -296,13 +297,13 @@ async def test_stream_begins_where_it_is_told_to(api: Api) -> None:
     assert (await api.http.get(f"/requests/{request.id}/stream", params={"after": last})).status_code == 204
 
 
-async def test_stream_that_cannot_be_is_refused(sqlite_client: httpx.AsyncClient) -> None:
+async def test_stream_that_cannot_be_is_refused(api: Api) -> None:
     for request_id, headers, status, code in (
         (NOBODY, {}, 404, "unknown_request"),
         (NOBODY, {"Last-Event-ID": "seven"}, 422, "invalid"),
         ("x", {}, 422, "invalid"),
     ):
-        answer = await sqlite_client.get(f"/requests/{request_id}/stream", headers=headers)
+        answer = await api.http.get(f"/requests/{request_id}/stream", headers=headers)
         assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
 
 

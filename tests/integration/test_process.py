@@ -24,7 +24,8 @@ def test_component_name_that_is_wrong_or_unset_lists_the_valid_ones(embedded: Pr
         ended = embedded.run(**({"COMPONENT_NAME": name} if name else {}))
         assert ended.code == 1
         assert said in ended.error
-        names = sorted(["api_gateway", "sla_monitor", *COMPONENT_REGISTRY, *embedded.settings.components])
+        services = ["api_gateway", "backoffice", "sla_monitor"]
+        names = sorted([*services, *COMPONENT_REGISTRY, *embedded.settings.components])
         assert ended.error.endswith(f"one of: {', '.join(names)}")
 
 

@@ -1,29 +1,80 @@
-"""The back office's address before there is a back office: health, and a page that says what is to come."""
+"""The review station: its routes, and what runs beside them."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 
+import structlog
 import uvicorn
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import Route
+from fastapi import APIRouter, FastAPI
+from sqlalchemy.exc import SQLAlchemyError
 
-PAGE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>DocProc: review station</title>
-<style>
-body { font: 1rem/1.5 system-ui, sans-serif; max-width: 36rem; margin: 15vh auto; padding: 0 1rem }
-</style>
-<h1>Review station</h1>
-<p>This is where people will answer what DocProc is not sure of. It comes with a later release.</p>
-<p lang="es">Aquí se resolverán las dudas de DocProc. Llegará en una próxima versión.</p>
-"""
+from docproc import __version__
+from docproc.app import App
+from docproc.backoffice import pages
+from docproc.backoffice.desk.desk import Desk
+from docproc.backoffice.routes import tasks
+from docproc.errors import TransportError
+from docproc.gateways.api import problems
+from docproc.gateways.api.guard import Guard
+from docproc.gateways.api.server import bind
+
+log = structlog.get_logger(__name__)
+router = APIRouter(tags=["health"])
+
+_PAUSE_SECONDS = 1.0
+
+
+def create_app(application: App) -> FastAPI:
+    """On an application whose database is prepared. Its lifespan connects to the broker itself."""
+    app = FastAPI(
+        title="DocProc review station",
+        version=__version__,
+        docs_url=None,  # they load scripts from elsewhere
+        redoc_url=None,
+        lifespan=_lifespan,
+    )
+    app.state.desk = Desk(application)
+    app.add_middleware(Guard)
+    problems.register(app)
+    for module in (tasks,):
+        app.include_router(module.router)
+    app.include_router(router)
+    pages.add_static(app)
+    return app
+
+
+@router.get("/health", summary="Whether the server lives")
+async def health() -> dict[str, str]:
+    return {"status": "ok"}
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    application: App = app.state.desk.application
+    jobs = [asyncio.create_task(_connect(application)), asyncio.create_task(application.relay.run())]
+    try:
+        yield
+    finally:
+        for job in jobs:
+            job.cancel()
+        await asyncio.gather(*jobs, return_exceptions=True)
+        with contextlib.suppress(SQLAlchemyError, OSError, TransportError):  # else the rows are found by age
+            await application.relay.flush()
+        await application.transport.close()
+
+
+async def _connect(application: App) -> None:
+    """Answers are taken meanwhile: the relay publishes what follows from them later."""
+    while not application.transport.is_connected:
+        try:
+            return await application.transport.open()
+        except TransportError as error:
+            log.warning("waiting_for_broker", problem=str(error))
+        await asyncio.sleep(_PAUSE_SECONDS)
 
 
 class _Server(uvicorn.Server):
@@ -32,35 +83,23 @@ class _Server(uvicorn.Server):
         yield  # signals are the business of whoever runs us
 
 
-async def serve(stopping: asyncio.Event, *, host: str, port: int) -> None:
-    """Until `stopping` is set."""
+async def serve(application: App, stopping: asyncio.Event, *, host: str, port: int) -> None:
+    """Until `stopping` is set. Raises ConfigurationError when the port is taken."""
     config = uvicorn.Config(
-        create_app(),
-        host=host,
-        port=port,
+        create_app(application),
         log_config=None,
         access_log=False,
-        lifespan="off",
+        server_header=False,
+        lifespan="on",
         timeout_graceful_shutdown=1,
     )
     server = _Server(config)
-    serving = asyncio.create_task(server.serve(), name="backoffice")
-    stop = asyncio.create_task(stopping.wait())
-    try:
-        await asyncio.wait({serving, stop}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        stop.cancel()
-        server.should_exit = True
-        await serving
-
-
-def create_app() -> Starlette:
-    return Starlette(routes=[Route("/", _page), Route("/health", _health)])
-
-
-async def _health(_request: Request) -> Response:
-    return JSONResponse({"status": "ok"})
-
-
-async def _page(_request: Request) -> Response:
-    return HTMLResponse(PAGE)
+    with contextlib.closing(bind(host, port)) as listening:
+        serving = asyncio.create_task(server.serve(sockets=[listening]), name="backoffice")
+        stop = asyncio.create_task(stopping.wait())
+        try:
+            await asyncio.wait({serving, stop}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stop.cancel()
+            server.should_exit = True
+            await serving

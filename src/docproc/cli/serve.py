@@ -1,4 +1,4 @@
-"""Services that are no stage of a flow, each as a process of its own: the API gateway and the SLA monitor."""
+"""Services that are no stage of a flow, each a process of its own: API, review station, SLA monitor."""
 
 from __future__ import annotations
 
@@ -14,12 +14,23 @@ from docproc.monitor.service import Service
 from docproc.settings import Settings
 
 API_GATEWAY = "api_gateway"
+BACKOFFICE = "backoffice"
 
 
 async def serve_api(settings: Settings) -> int:
-    """Health server first, then the database, then the API, until SIGTERM or SIGINT."""
     from docproc.gateways.api.server import serve  # a third of what commands would import, and few need it
 
+    return await _serve(settings, serve, settings.api_port)
+
+
+async def serve_backoffice(settings: Settings) -> int:
+    from docproc.backoffice.app import serve  # as above
+
+    return await _serve(settings, serve, settings.backoffice_port)
+
+
+async def _serve(settings: Settings, serve: Callable[..., Coroutine[Any, Any, None]], port: int) -> int:
+    """Health server first, then the database, then the pages, until SIGTERM or SIGINT."""
     stopping = stop_on_signals()
     application = App(settings)
     is_prepared = False
@@ -28,7 +39,7 @@ async def serve_api(settings: Settings) -> int:
     try:
         is_prepared = await unless_stopped(application.prepare_database(wait=True), stopping)
         if is_prepared:
-            await serve(application, stopping, host=settings.host, port=settings.api_port)
+            await serve(application, stopping, host=settings.host, port=port)
         return 0
     finally:
         await health.close()
@@ -56,4 +67,5 @@ async def serve_monitor(settings: Settings) -> int:
 SERVICES: dict[str, Callable[[Settings], Coroutine[Any, Any, int]]] = {
     API_GATEWAY: serve_api,
     SLA_MONITOR: serve_monitor,
+    BACKOFFICE: serve_backoffice,
 }

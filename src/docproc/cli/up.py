@@ -17,7 +17,6 @@ from rich.markup import escape
 
 from docproc import logs
 from docproc.app import App, open_database
-from docproc.backoffice import app as backoffice
 from docproc.cli.output import console, errors, run_async
 from docproc.cli.signals import stop_on_signals
 from docproc.cli.worker import keep_workers
@@ -142,7 +141,7 @@ async def _serve(settings: Settings) -> int:
             group.create_task(keep_workers(settings, names, processes, stopping, warm))
             group.create_task(serve_api(application, stopping, host=settings.host, port=settings.api_port))
             group.create_task(_watch_deadlines(settings, stopping))
-            group.create_task(backoffice.serve(stopping, host=settings.host, port=settings.backoffice_port))
+            group.create_task(_review(settings, stopping))
             group.create_task(_announce(settings, stopping, warm))
     except BaseExceptionGroup as several:
         first: BaseException = several
@@ -156,6 +155,13 @@ async def _watch_deadlines(settings: Settings, stopping: asyncio.Event) -> None:
     """On connections of its own: what the API is busy with does not delay an answer."""
     async with open_database(settings) as application:
         await serve_monitor(application, stopping)
+
+
+async def _review(settings: Settings, stopping: asyncio.Event) -> None:
+    from docproc.backoffice.app import serve  # FastAPI takes a while to import
+
+    async with open_database(settings) as application:
+        await serve(application, stopping, host=settings.host, port=settings.backoffice_port)
 
 
 async def _announce(settings: Settings, stopping: asyncio.Event, warm: asyncio.Event) -> None:

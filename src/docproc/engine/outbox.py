@@ -80,6 +80,13 @@ class Outbox:
         await self._meet(session, [(router, route) for route in _silent(router.enter(message))], sending)
         return await self._send(session, sending)
 
+    async def resume(self, session: AsyncSession, message: PipelineMessage) -> list[Copy]:
+        """A person answered: the message goes on from its stage, by the version its request started with."""
+        router = await self.versions.router(message)
+        sending = Sending()
+        await self._meet(session, [(router, route) for route in router.after(message)], sending)
+        return await self._send(session, sending)
+
     async def send(self, session: AsyncSession, routed: Sequence[Routed]) -> list[Copy]:
         """Send messages whose address is known."""
         return await self._send(session, Sending(routed=list(routed)))

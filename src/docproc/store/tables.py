@@ -270,6 +270,14 @@ class Operator(Tenanted, Base):
     shifts: Mapped[Any | None] = mapped_column(Json)
     # Task type -> {"n", "mean_seconds"}: how long the person's tasks took.
     handling: Mapped[Any | None] = mapped_column(Json)
+    role: Mapped[str] = mapped_column(String(16), default="operator", server_default="operator")
+    # Empty: cannot sign in with a password.
+    password_hash: Mapped[str | None] = mapped_column(Text)
+    # Who the identity provider says it is.
+    oidc_subject: Mapped[str | None] = mapped_column(String(255))
+    language: Mapped[str | None] = mapped_column(String(8))
+
+    __table_args__ = (Index("uq_operators_oidc_subject", "oidc_subject", unique=True),)
 
 
 class BackofficeTask(Tenanted, Base):
@@ -295,8 +303,48 @@ class BackofficeTask(Tenanted, Base):
     created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
     assigned_at: Mapped[datetime | None] = mapped_column(Moment)
     completed_at: Mapped[datetime | None] = mapped_column(Moment)
+    # Assigned and not accepted: an offer, which ends by itself.
+    accepted_at: Mapped[datetime | None] = mapped_column(Moment)
+    # The holder's last sign; too old, and the task is anybody's again.
+    seen_at: Mapped[datetime | None] = mapped_column(Moment)
+    # Who shall not get it again: they skipped it.
+    passed_by: Mapped[Any | None] = mapped_column(Json)
+    # The role it takes: `supervisor` where somebody escalated it, or two readers disagree.
+    needs_role: Mapped[str] = mapped_column(String(16), default="operator", server_default="operator")
+    # The task that this one reads a second time.
+    second_of: Mapped[UUID | None] = mapped_column(Id)
 
-    __table_args__ = (Index("ix_backoffice_tasks_open", "status", "priority", "created_at"),)
+    __table_args__ = (
+        Index("ix_backoffice_tasks_open", "status", "priority", "created_at"),
+        # The order people work in.
+        Index(
+            "ix_backoffice_tasks_next",
+            text("priority DESC"),
+            "deadline_utc",
+            "created_at",
+            postgresql_where=text("status = 'pending'"),
+            sqlite_where=text("status = 'pending'"),
+        ),
+        Index(
+            "ix_backoffice_tasks_held",
+            "assigned_to",
+            postgresql_where=text("status = 'assigned'"),
+            sqlite_where=text("status = 'assigned'"),
+        ),
+    )
+
+
+class SignIn(Tenanted, Base):
+    """A person's session; the cookie's value is not kept, only what it hashes to."""
+
+    __tablename__ = "sign_ins"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    operator_id: Mapped[UUID] = mapped_column(Id, ForeignKey("operators.id", ondelete="CASCADE"), index=True)
+    csrf: Mapped[str] = mapped_column(String(64))
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    seen_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    expires_at: Mapped[datetime] = mapped_column(Moment)
 
 
 class AggregationState(Tenanted, Base):
@@ -439,7 +487,8 @@ class Event(Tenanted, Base):
     busy_seconds: Mapped[float | None] = mapped_column(Float)
     data: Mapped[Any | None] = mapped_column(Json)
 
-    __table_args__ = (Index("ix_events_request", "request_id", "id"),)
+    # The order in which readers resume.
+    __table_args__ = (Index("ix_events_request", "request_id", "transaction_id", "id"),)
 
 
 class DeadLetter(Tenanted, Base):

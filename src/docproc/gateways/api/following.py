@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Annotated
 from uuid import UUID
@@ -26,6 +26,7 @@ log = structlog.get_logger(__name__)
 
 # Of the process's few connections; the others are for requests that are not streams.
 _CONNECTIONS = 2
+_CLOSE_SECONDS = 2.0
 
 
 class Follower:
@@ -120,6 +121,8 @@ class Hub:
     async def close(self) -> None:
         self.stop()
         if self._ticking is not None:
+            # A query that is cut off costs its connection: it may end.
+            await asyncio.wait({self._ticking}, timeout=_CLOSE_SECONDS)
             self._ticking.cancel()
             await asyncio.gather(self._ticking, return_exceptions=True)
 
@@ -128,7 +131,7 @@ class Hub:
         async with self._turns, self._application.store.reading() as session:
             return await looks.look(session, request_id, after)
 
-    async def follow(self, follower: Follower, look: Look) -> AsyncIterator[Look]:
+    async def follow(self, follower: Follower, look: Look) -> AsyncGenerator[Look, None]:
         """This look and the following ones, as things happen; an empty one now and then is a sign of life.
 
         The last one `is_end`, unless the client left or the server stops.
@@ -170,7 +173,7 @@ class Hub:
 
     async def _tick(self) -> None:
         is_blind = False
-        while self._followers:
+        while self._followers and not self._is_stopping:
             try:
                 states = await self._states()
             except (SQLAlchemyError, OSError) as error:

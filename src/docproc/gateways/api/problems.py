@@ -22,11 +22,15 @@ from docproc.errors import (
     DatabaseDownError,
     DeadlineAtRiskError,
     DocProcError,
+    InvalidAnswerError,
+    NotAllowedError,
     PermanentError,
     RequestConflictError,
     ReusedKeyError,
+    TaskConflictError,
     TooLargeError,
     UnknownRequestError,
+    UnknownTaskError,
     UnknownWorkflowError,
     WorkflowError,
 )
@@ -41,7 +45,11 @@ RETRY_SECONDS = 5
 KINDS: tuple[tuple[type[DocProcError], int, str], ...] = (
     (UnknownRequestError, 404, "unknown_request"),
     (UnknownWorkflowError, 404, "unknown_workflow"),
+    (UnknownTaskError, 404, "unknown_task"),
+    (NotAllowedError, 403, "not_allowed"),
     (RequestConflictError, 409, "conflict"),
+    (TaskConflictError, 409, "conflict"),
+    (InvalidAnswerError, 422, "invalid_answer"),
     (DeadlineAtRiskError, 429, "deadline_at_risk"),
     (TooLargeError, 413, "too_large"),
     (ReusedKeyError, 409, "reused_key"),
@@ -156,7 +164,11 @@ async def _known(request: Request, error: Exception) -> Response:
     headers = {"Retry-After": str(wait)} if code in ("unavailable", "deadline_at_risk") else None
     if status >= 500:
         log.warning("http_request_refused", path=request.url.path, problem=str(error))
-    return answer(status, code, _message(error), _remedy(error, request), headers=headers)
+    details = None
+    if isinstance(error, InvalidAnswerError):
+        details = [{"where": where, "problem": problem} for where, problem in error.problems.items()]
+    text, remedy = _message(error), _remedy(error, request)
+    return answer(status, code, text, remedy, details=details, headers=headers)
 
 
 def _message(error: DocProcError) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -65,9 +65,10 @@ class EventStream(Response):
             # Waits while the client does not read: nothing is gathered for it here.
             await send({"type": "http.response.body", "body": text.encode(), "more_body": more})
 
-        async with follower.until(lambda: until_gone(receive)):
+        looks = aclosing(self.hub.follow(follower, first))
+        async with follower.until(lambda: until_gone(receive)), looks as found:
             await put(f"retry: {RETRY_MS}\n\n")
-            async for look in self.hub.follow(follower, first):
+            async for look in found:
                 await put(as_sse(look))
             await put("", more=False)
 
@@ -155,9 +156,9 @@ async def _send_events(websocket: WebSocket, hub: Hub, request_id: UUID, after: 
             pass
 
     with hub.following(request_id) as follower:
-        first = await hub.look(request_id, after)
-        async with follower.until(until_closed):
-            async for look in hub.follow(follower, first):
+        looks = aclosing(hub.follow(follower, await hub.look(request_id, after)))
+        async with follower.until(until_closed), looks as found:
+            async for look in found:
                 for row in look.events:
                     await _sent(websocket.send_text(as_message(row)))
                 if look.is_end:

@@ -22,6 +22,8 @@ def upgrade() -> None:
     _index("ix_requests_next_check", "requests", "next_check_at", "next_check_at IS NOT NULL")
     op.add_column("workers", sa.Column("slots", sa.Integer(), nullable=False, server_default="1"))
     op.add_column("events", sa.Column("busy_seconds", sa.Float()))
+    op.drop_index("ix_events_request", "events")
+    op.create_index("ix_events_request", "events", ["request_id", "transaction_id", "id"])
     op.add_column("operators", sa.Column("last_seen_at", columns.Moment()))
     op.add_column("operators", sa.Column("shifts", columns.Json))
     op.add_column("operators", sa.Column("handling", columns.Json))
@@ -79,6 +81,8 @@ def downgrade() -> None:
         op.drop_table(table)
     for name in ("handling", "shifts", "last_seen_at"):
         op.drop_column("operators", name)
+    op.drop_index("ix_events_request", "events")
+    op.create_index("ix_events_request", "events", ["request_id", "id"])
     op.drop_column("events", "busy_seconds")
     op.drop_column("workers", "slots")
     op.drop_index("ix_requests_next_check", "requests")

@@ -1,0 +1,1 @@
+"""What the review station answers, by subject."""
