@@ -39,6 +39,8 @@ bench: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/peers/requirements.txt
 	$(BIN)/python bench/fanout.py
 	$(BIN)/python bench/faults.py
+	$(BIN)/python bench/sla.py
+	$(BIN)/python bench/sla.py --faults
 	@# The readers' dependencies are not ours, so they get their own environment; without it they are skipped.
 	-$(PYTHON) -m venv $(VENV)/peers && $(VENV)/peers/bin/python -m pip install --quiet \
 		--disable-pip-version-check -r bench/peers/requirements-documents.txt

@@ -37,16 +37,16 @@ FULL = Scale(
     windows={50: 45, 100: 60},
     other_window=120,
     fault_window=75,
-    calibration_seconds=10,
+    calibration_seconds=8,
     precision_seconds=20,
 )
 QUICK = Scale(
     page_seconds=0.04,
     deadlines={"short": 3, "medium": 6, "long": 60},
-    windows={50: 1.5, 100: 2},
-    other_window=8,
+    windows={50: 1, 100: 1.5},
+    other_window=10,
     fault_window=10,
-    calibration_seconds=2.5,
+    calibration_seconds=1.5,
     precision_seconds=8,
 )
 
@@ -62,7 +62,9 @@ class Arrival:
     asks: bool
 
 
-def arrivals(load: int, pages_per_s: float, window: float) -> list[Arrival]:
+def arrivals(
+    load: int, pages_per_s: float, window: float, asking: Mapping[str, float] = ASKING
+) -> list[Arrival]:
     """A Poisson stream of pages, `load` percent of `pages_per_s`, for the window; always the same one.
 
     The number of pages is given and not left to chance, so that 200 % is 200 %: given their number, the
@@ -73,7 +75,7 @@ def arrivals(load: int, pages_per_s: float, window: float) -> list[Arrival]:
     while sum(sizes) < load / 100 * pages_per_s * window:
         sizes.append(_pages(chance))
     moments = sorted(chance.uniform(0, window) for _ in sizes)
-    return [_arrival(chance, at, pages) for at, pages in zip(moments, sizes, strict=True)]
+    return [_arrival(chance, at, pages, asking) for at, pages in zip(moments, sizes, strict=True)]
 
 
 def _pages(chance: random.Random) -> int:
@@ -81,7 +83,7 @@ def _pages(chance: random.Random) -> int:
     return int((MOST_PAGES + 1) ** (chance.random() ** 2))
 
 
-def _arrival(chance: random.Random, at: float, pages: int) -> Arrival:
+def _arrival(chance: random.Random, at: float, pages: int, asking: Mapping[str, float]) -> Arrival:
     (workflow,) = chance.choices(list(SHARES), list(SHARES.values()))
-    asks = chance.random() < ASKING[workflow]
+    asks = chance.random() < asking[workflow]
     return Arrival(UUID(int=chance.getrandbits(128), version=4), at, workflow, pages, asks)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,10 @@ from tests import deployments, services
 from tests.components import PATHS
 from tests.deployments import Deployment
 from tests.harness import Harness, opened, settings_for
+from tests.services import ReusedDatabase
 
 COMBINATIONS = ("sqlite+sql", "postgresql+sql", "postgresql+rabbitmq")
+QUEUES = (*QUEUE_BINDINGS, *(f"q.{name}" for name in PATHS), "q.collect", DEAD_LETTER_QUEUE)
 
 
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
@@ -57,24 +61,51 @@ def vhost() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def reused_database(migrated_template: str) -> Iterator[ReusedDatabase]:
+    with closing(ReusedDatabase(migrated_template)) as database:
+        yield database
+
+
 @pytest.fixture
-def postgres_url(migrated_template: str) -> Iterator[str]:
-    with services.postgres_database(migrated_template) as url:
-        yield url
+def postgres_url(reused_database: ReusedDatabase) -> Iterator[str]:
+    """A migrated database without rows."""
+    yield reused_database.url
+    reused_database.empty()
 
 
 @pytest.fixture
 def rabbitmq_url(vhost: str) -> Iterator[str]:
     """The session's vhost, without queues."""
+    asyncio.run(_delete_queues(vhost))
     yield vhost
     asyncio.run(_delete_queues(vhost))
+
+
+@pytest.fixture
+def declared_url(vhost: str) -> Iterator[str]:
+    """The session's vhost, its queues empty: what this process declares alike again and again is kept.
+
+    Not for tests that kill processes: their messages would come back after the queues were emptied.
+    """
+    yield vhost
+    asyncio.run(_purge_queues(vhost))
 
 
 async def _delete_queues(url: str) -> None:
     connection = await aiormq.connect(url)
     channel = await connection.channel()
-    for queue in (*QUEUE_BINDINGS, *(f"q.{name}" for name in PATHS), "q.collect", DEAD_LETTER_QUEUE):
+    for queue in QUEUES:
         await channel.queue_delete(queue)
+    await connection.close()
+
+
+async def _purge_queues(url: str) -> None:
+    connection = await aiormq.connect(url)
+    for queue in QUEUES:
+        channel = await connection.channel()  # the broker closes it when there is no such queue
+        with contextlib.suppress(aiormq.exceptions.ChannelNotFoundEntity):
+            await channel.queue_purge(queue)
     await connection.close()
 
 
@@ -89,7 +120,7 @@ def settings(combination: str, tmp_path: Path, request: pytest.FixtureRequest) -
     if combination.startswith("postgresql"):
         values["database_url"] = request.getfixturevalue("postgres_url")
     if combination.endswith("rabbitmq"):
-        values["rabbitmq_url"] = request.getfixturevalue("rabbitmq_url")
+        values["rabbitmq_url"] = request.getfixturevalue("declared_url")
     return settings_for(tmp_path, **values)
 
 

@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 import urllib.error
@@ -29,6 +30,7 @@ from bench.servers import HOST, _free_ports
 from docproc.app import open_client
 from docproc.engine.intake import Submission
 from docproc.settings import Settings
+from tests import forking
 from tests.components import PATHS
 from tests.harness import settings_for
 
@@ -163,16 +165,12 @@ class Processes:
 
     def run(self, *arguments: str, **settings: object) -> Ended:
         """A command, to its end; settings are given without `DOCPROC_`, as PREFETCH_COUNT=2."""
-        done = subprocess.run(
-            [sys.executable, "-m", "docproc", *arguments],
-            env=self._environment(settings),
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=COMMAND_SECONDS,
-            check=False,
-        )
-        return Ended(done.returncode, done.stdout, done.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            results = Path(folder)
+            environment = self._environment(settings)
+            code = forking.run(arguments, environment, self.folder, results, COMMAND_SECONDS)
+            out, err = ((results / name).read_text(encoding="utf-8") for name in ("out", "err"))
+        return Ended(code, out, err)
 
     def run_all(self, *commands: str, **settings: object) -> list[Ended]:
         """Commands that do not depend on each other, two at a time: starting Python is most of their time."""

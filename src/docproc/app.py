@@ -143,7 +143,7 @@ class App:
                     raise
                 log.warning("waiting_for_database", problem=str(error))
             await asyncio.sleep(pause)
-            pause = min(pause * 2, 5.0)
+            pause = min(pause * 2, 1.0)  # deadlines do not wait: a monitor must be there soon after it
 
     async def _check_database(self) -> None:
         with self.reaching_database():

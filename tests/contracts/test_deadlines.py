@@ -195,6 +195,8 @@ async def test_what_is_out_of_reach_waits_behind_what_is_not(
     monkeypatch.setattr(View, "out_of_reach", lambda _view, _now: {waiting.id})
     planner = Planner(engine.app.forecaster, engine.app.relay)
     await planner.plan()
+    # Another one, with the same view of things as they were: nothing is told twice.
+    await Planner(engine.app.forecaster, engine.app.relay).plan()
     assert (await engine.request(waiting.id)).band == bands.OUT_OF_REACH
     assert await _outcomes(engine, waiting.id, "band") == ["lowered"]
     await engine.start("split")
@@ -215,6 +217,27 @@ async def test_what_is_out_of_reach_waits_behind_what_is_not(
     assert [UUID(str(row.request_id)) for row in done] == [other, *[waiting.id] * 3]
     lowered = await engine.query("SELECT DISTINCT band FROM messages WHERE request_id = :r", r=waiting.id)
     assert [row.band for row in lowered] == [bands.OUT_OF_REACH]
+
+
+async def test_question_to_a_person_is_no_work_for_workers(engine: Harness) -> None:
+    engine.workflow(
+        "ask",
+        """
+        stages:
+          - {name: split, component: split}
+          - {name: ask, component: ask, backoffice_queue: task.classification}
+          - {name: gather, component: gather}
+        """,
+    )
+    await engine.start()
+    await engine.submit("ask", n=1, doubtful=[0])
+
+    async def is_asked() -> bool:
+        queued = await engine.query("SELECT queue FROM messages")
+        return [row.queue for row in queued] == ["q.backoffice.classification"]
+
+    await engine.until(is_asked, "only the notice is left")
+    assert (await engine.app.forecaster.view()).waiting == []
 
 
 async def test_request_that_fails_after_its_deadline_says_why(engine: Harness, waiting: Request) -> None:

@@ -27,7 +27,7 @@ from docproc.workflow.versions import Versions
 FRESH_SECONDS = 1.0
 LEAST_RATIO = 20.0
 # So many requests are looked at before others get a turn: answers due now come from the same process.
-SLICE = 250
+SLICE = 50
 
 # Components served by the same workers compete for them: their workers' ids stand for what they share.
 Resource = frozenset[str]

@@ -34,6 +34,7 @@ class Planner:
         self.relay = relay
         self.store = relay.store
         self.now = now
+        self._planned: View | None = None
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -58,7 +59,10 @@ class Planner:
     async def plan(self) -> None:
         """Put back what cannot make its deadline, bring forward what can again."""
         view = await self.forecaster.view()
-        wanted = _bands(view, self.now())
+        if view is self._planned:  # nothing newer is known: deciding again would only undo what others did
+            return
+        # In a thread: with thousands of requests it takes long enough to make answers late.
+        wanted = await asyncio.to_thread(_bands, view, self.now())
         changed = {
             one.request_id: wanted[one.request_id]
             for one in view.waiting
@@ -74,6 +78,7 @@ class Planner:
             if one.priority != wanted[one.request_id]
         }
         await bands.apply(self.relay, {**moved, **changed})
+        self._planned = view
 
 
 def _bands(view: View, now: datetime) -> dict[UUID, int]:
@@ -96,6 +101,8 @@ async def _record(session: AsyncSession, changed: dict[UUID, int]) -> None:
     notes = []
     for row in locked:
         band = changed[row.id]
+        if band == row.band:
+            continue
         await session.execute(
             update(Request)
             .where(Request.id == row.id)

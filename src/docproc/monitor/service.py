@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
@@ -35,6 +36,9 @@ class Service:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """The database must be prepared. Deadlines are kept while the broker is away."""
+        # What was imported stays. Else the collector walks over it now and then, and nobody is answered for a
+        # tenth of a second.
+        gc.freeze()
         jobs: tuple[Callable[[], Awaitable[None]], ...] = (
             self.monitor.run,
             self.planner.run,

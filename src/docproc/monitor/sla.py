@@ -125,30 +125,10 @@ class SlaMonitor:
             if due.answer and (request.answer_version != versions[request.id] or request.id not in made):
                 continue  # it was answered while we put ours together: ours is old, the next look decides
             done.append(Done(request, due, request.next_check_at or now))
-            await self._do(session, request, due, made.get(request.id), now)
-        await session.flush()
+            _move(request, due, now)
+        await _store(session, done, made)
         await events.record(session, [note for one in done for note in _notes(one)])
         return done
-
-    async def _do(
-        self, session: AsyncSession, request: Request, due: Due, made: dict[str, Any] | None, now: datetime
-    ) -> None:
-        request.next_check_at = due.next_check_at
-        if due.warn:
-            request.warned_at = now
-        if due.escalate:
-            request.escalated_at = now
-            request.band = bands.when_escalated(request.band, request.priority)
-        if due.escalate or due.answer:  # questions that came up since the escalation are as urgent
-            await tasks.escalate(session, [request.id], bands.MOST_URGENT)
-        if due.breach:
-            requests.breach(request, now)
-            request.band = bands.AFTER_DEADLINE
-        if due.answer and made != request.result_payload:
-            given = answers.Given(request, made, True, answers.Reason.DEADLINE)
-            await answers.give(session, [given])
-        elif due.escalate and not due.breach:
-            await answers.keep_draft(session, request, made)
 
     async def _after(self, done: Sequence[Done]) -> None:
         """What is told, and the order of work, once the database has it."""
@@ -160,6 +140,35 @@ class SlaMonitor:
         MARGIN.set(self.margin.seconds)
         moved = {one.request.id: one.request.band for one in done if one.due.escalate or one.due.breach}
         await bands.apply(self.application.relay, moved)
+
+
+def _move(request: Request, due: Due, now: datetime) -> None:
+    request.next_check_at = due.next_check_at
+    if due.warn:
+        request.warned_at = now
+    if due.escalate:
+        request.escalated_at = now
+        request.band = bands.when_escalated(request.band, request.priority)
+    if due.breach:
+        requests.breach(request, now)
+        request.band = bands.AFTER_DEADLINE
+
+
+async def _store(session: AsyncSession, done: Sequence[Done], made: dict[UUID, dict[str, Any]]) -> None:
+    """In few statements for all of them: where many are due at once, round trips would make answers late."""
+    # Also when answering: questions that came up since the escalation are as urgent.
+    urgent = [one.request.id for one in done if one.due.needs_answer]
+    if urgent:
+        await tasks.escalate(session, urgent, bands.MOST_URGENT)
+    given, drafts = [], []
+    for one in done:
+        payload = made.get(one.request.id)
+        if one.due.answer and payload != one.request.result_payload:
+            given.append(answers.Given(one.request, payload, True, answers.Reason.DEADLINE))
+        elif one.due.escalate and not one.due.breach:
+            drafts.append(answers.Given(one.request, payload, True, answers.Reason.DRAFT))
+    await answers.give(session, given)
+    await answers.keep_drafts(session, drafts)
 
 
 def _notes(done: Done) -> list[events.Event]:

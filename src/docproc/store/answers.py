@@ -77,12 +77,14 @@ def _event(given: Given) -> events.Event:
     )
 
 
-async def keep_draft(session: AsyncSession, request: Request, payload: Any) -> None:
+async def keep_drafts(session: AsyncSession, drafts: Sequence[Given]) -> None:
     """What would be answered now, kept in case that nothing better can be made at the deadline."""
-    await session.execute(
-        delete(Answer).where(Answer.request_id == request.id, Answer.version == DRAFT_VERSION)
-    )
-    await rows.insert(session, TABLE, [_row(Given(request, payload, True, Reason.DRAFT), DRAFT_VERSION)])
+    ids = [one.request.id for one in drafts]
+    if ids:
+        await session.execute(
+            delete(Answer).where(Answer.request_id.in_(ids), Answer.version == DRAFT_VERSION)
+        )
+    await rows.insert(session, TABLE, [_row(one, DRAFT_VERSION) for one in drafts])
 
 
 async def draft(session: AsyncSession, request_id: UUID) -> Any | None:

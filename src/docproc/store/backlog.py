@@ -9,20 +9,24 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.store import rows
 from docproc.store.messages import REQUEST_FAILED
+from docproc.store.missing import NOTICES
 
 # How much of the history is looked at: enough to know the stages, recent enough to follow a change.
 EVENTS = 20_000
 
 
 async def pending(session: AsyncSession) -> list[Row[Any]]:
-    """How many messages wait at which stage, by request; those of a failed request wait for nobody."""
+    """How many messages wait at which stage, by request.
+
+    Those of a failed request wait for nobody, and what tells people of a task is no work for workers.
+    """
     return await rows.execute(
         session,
-        """
+        f"""
         SELECT r.id, r.workflow_name, r.workflow_version, r.status, r.priority, r.band, r.escalated_at,
                r.deadline_utc, m.stage, count(*) AS messages
         FROM messages m JOIN requests r ON r.id = m.request_id
-        WHERE m.held_by IS NULL OR m.held_by <> :failed
+        WHERE (m.held_by IS NULL OR m.held_by <> :failed) AND m.queue NOT LIKE '{NOTICES}'
         GROUP BY r.id, m.stage
         """,
         failed=REQUEST_FAILED,
