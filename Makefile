@@ -41,6 +41,7 @@ bench: install
 	$(BIN)/python bench/faults.py
 	$(BIN)/python bench/sla.py
 	$(BIN)/python bench/sla.py --faults
+	$(BIN)/python bench/backoffice.py
 	@# The readers' dependencies are not ours, so they get their own environment; without it they are skipped.
 	-$(PYTHON) -m venv $(VENV)/peers && $(VENV)/peers/bin/python -m pip install --quiet \
 		--disable-pip-version-check -r bench/peers/requirements-documents.txt

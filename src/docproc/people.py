@@ -124,7 +124,7 @@ def can_finish(task: Task, operators: Sequence[Operator], now: datetime) -> bool
     finished = 0
     for operator in operators:
         if operator.is_present(now) and task.skills <= operator.skills:
-            pace = _own_seconds(operator, task.task_type, usual)
+            pace = own_seconds(operator, task.task_type, usual)
             finished += int(operator.seconds_left(now, task.deadline) / pace)
     return finished > task.ahead
 
@@ -138,7 +138,8 @@ def usual_seconds(task_type: str, operators: Sequence[Operator]) -> float:
     return max(1.0, sum(one.n * one.mean_seconds for one in known) / number)
 
 
-def _own_seconds(operator: Operator, task_type: str, usual: float) -> float:
+def own_seconds(operator: Operator, task_type: str, usual: float) -> float:
+    """How long the person takes for one; as everybody where too few are known."""
     own = operator.handling.get(task_type)
     # Nobody answers in less than a second; a mean of 0 would promise anything.
     return max(1.0, own.mean_seconds) if own and own.n >= ENOUGH_TASKS else usual

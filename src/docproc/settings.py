@@ -83,6 +83,12 @@ class Settings(BaseSettings):
     # What happens to doubtful results: ask a person, or let them through marked for review.
     review: Literal["ask", "flag"] = "ask"
 
+    # people
+    # Offer tasks to those who are there; anybody can take one either way.
+    backoffice_push: bool = False
+    # How long an offer stands.
+    backoffice_accept_seconds: float = Field(default=20, gt=0)
+
     # callbacks
     # Signs what is sent to a `callback_url`; unset and embedded: made once and kept under home.
     callback_secret: SecretStr | None = None
@@ -91,11 +97,25 @@ class Settings(BaseSettings):
     callback_timeout_seconds: float = Field(default=10.0, gt=0)
     callback_allow_private: bool = False
 
+    # who may come in
+    # Off: people say who they are. What listens beyond this machine must be told that it may be open.
+    auth: Literal["off", "on"] = "off"
+    allow_open: bool = False
+    session_hours: float = Field(default=12, gt=0)
+    session_idle_minutes: float = Field(default=60, gt=0)
+    # The review station as browsers reach it, where a proxy hides that; https:// makes cookies secure.
+    backoffice_url: str | None = None
+    # An OpenID Connect provider to sign in with; off without an issuer.
+    oidc_issuer: str | None = None
+    oidc_client_id: str | None = None
+    oidc_client_secret: SecretStr | None = None
+    oidc_create: bool = False
+
     # what it says
     log_level: Literal["debug", "info", "warning", "error", "critical"] = "info"
     log_format: Literal["auto", "json", "console"] = "auto"
 
-    @field_validator("log_level", "log_format", "transport", "review", mode="before")
+    @field_validator("log_level", "log_format", "transport", "review", "auth", mode="before")
     @classmethod
     def _any_case(cls, value: Any) -> Any:
         return value.lower() if isinstance(value, str) else value
@@ -121,6 +141,13 @@ class Settings(BaseSettings):
         if any(not (tenant.strip() and url.strip()) for tenant, _, url in pairs):
             raise ValueError("write it as tenant=https://host/path, separated by commas")
         return {tenant.strip(): url.strip() for tenant, _, url in pairs}
+
+    @field_validator("backoffice_url")
+    @classmethod
+    def _check_url(cls, value: str | None) -> str | None:
+        if value is not None and not value.startswith(("http://", "https://")):
+            raise ValueError("write it as https://host, without a path")
+        return value
 
     @cached_property
     def effective_transport(self) -> Literal["sql", "rabbitmq"]:

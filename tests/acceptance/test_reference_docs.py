@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from docproc import errors
 from docproc.app import App
+from docproc.backoffice.supervision import second_reader  # noqa: F401 # its metrics are listed, too
 from docproc.cli.main import app as command_line
 from docproc.engine.work import Outcome
 from docproc.gateways.callbacks import sender  # noqa: F401 # its metrics are listed, too
@@ -111,6 +112,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "`sla`": definition.Sla,
     "`early_answer`": definition.EarlyAnswer,
     "`stages`": definition.Stage,
+    "`second_reader`": definition.SecondReader,
     "`aggregation`": definition.Aggregation,
     "`extraction_schemas`": definition.SchemaField,
     "A schema": definition.ExtractionSchema,

@@ -198,6 +198,27 @@ async def test_page_waits_for_a_person_who_is_there(sqlite_engine: Harness) -> N
     assert [document["doc_type"] for document in result["documents"]] == ["receipt"]
 
 
+async def test_later_amendment_that_is_done_first_does_not_bury_the_earlier_one(engine: Harness) -> None:
+    engine.workflow("unsure", flow(extract="component: extractor"))
+    await engine.start(*FIRST, *REST)
+    extracting = await engine.start("extractor")
+    request = await engine.finished(await engine.submit("unsure", texts=TEXTS), 60)
+    await engine.stop(extracting)
+    await _say_type(engine, await _about_page(engine, request.id, 1), "receipt")
+
+    async def waits() -> bool:
+        return bool(await engine.query("SELECT id FROM messages WHERE stage = 'extract'"))
+
+    await engine.until(waits, "the changed document waits to be extracted", 60)
+    await _say_type(engine, await _about_page(engine, request.id, 0), "invoice")
+    result = await _amended(engine, request.id, 2)
+    assert [document["status"] for document in result["documents"]] == ["completed", "pending"]
+    await engine.start("extractor")
+    result = await _amended(engine, request.id, 3)
+    assert [document["doc_type"] for document in result["documents"]] == ["invoice", "receipt"]
+    assert not result["missing"]
+
+
 # --- fields -------------------------------------------------------------------------------------------
 
 

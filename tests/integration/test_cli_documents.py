@@ -285,15 +285,15 @@ def test_unknown_requests_and_strangers_are_named(up: Up) -> None:
     for command in ("status", "watch", "cancel"):
         unknown = up.run(command, NOBODY)
         assert unknown.code == 1 and f"there is no request {NOBODY}. Check the id" in unknown.error
-    stranger = up.run("status", NOBODY, "--server", f"http://{HOST}:{up.review_port}")
+    stranger = up.run("status", NOBODY, "--server", f"http://{HOST}:{up.service.port}")
     assert stranger.code == 1 and "is no DocProc" in stranger.error
 
 
-def test_review_station_has_its_address_already(up: Up) -> None:
+def test_review_station_asks_who_is_there(up: Up) -> None:
     review = Service(up.service.process, up.service.log, up.review_port)
     assert review.get("/health") == (200, '{"status":"ok"}')
     answer = review.get("/")
-    assert answer and answer[0] == 200 and "later release" in answer[1]
+    assert answer and answer[0] == 200 and "Who are you?" in answer[1]
 
 
 def test_second_one_on_the_same_home_or_port_is_refused(up: Up, tmp_path: Path) -> None:

@@ -9,15 +9,18 @@ from contextlib import asynccontextmanager
 
 import structlog
 import uvicorn
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from sqlalchemy.exc import SQLAlchemyError
 
 from docproc import __version__
 from docproc.app import App
 from docproc.backoffice import pages
+from docproc.backoffice.assignment import Assignment
 from docproc.backoffice.desk.desk import Desk
-from docproc.backoffice.routes import tasks
-from docproc.errors import TransportError
+from docproc.backoffice.routes import account, queue, sign_in, supervised_requests, supervisor, tasks, work
+from docproc.backoffice.sign_in import gate
+from docproc.errors import DocProcError, TransportError
+from docproc.exposure import check_station, is_unencrypted
 from docproc.gateways.api import problems
 from docproc.gateways.api.guard import Guard
 from docproc.gateways.api.server import bind
@@ -38,11 +41,15 @@ def create_app(application: App) -> FastAPI:
         lifespan=_lifespan,
     )
     app.state.desk = Desk(application)
+    app.state.assignment = Assignment(application)
+    app.state.desk.wake = app.state.assignment.wake
     app.add_middleware(Guard)
     problems.register(app)
-    for module in (tasks,):
-        app.include_router(module.router)
-    app.include_router(router)
+    gate.register(app)
+    for module in (tasks, queue, work, supervisor, supervised_requests, account):
+        app.include_router(module.router, dependencies=[Depends(gate.guarded)])
+    for open_to_all in (sign_in.router, router):
+        app.include_router(open_to_all)
     pages.add_static(app)
     return app
 
@@ -55,14 +62,18 @@ async def health() -> dict[str, str]:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     application: App = app.state.desk.application
-    jobs = [asyncio.create_task(_connect(application)), asyncio.create_task(application.relay.run())]
+    assignment: Assignment = app.state.assignment
+    running = (_connect(application), application.relay.run(), assignment.run())
+    jobs = [asyncio.create_task(job) for job in running]
     try:
         yield
     finally:
         for job in jobs:
             job.cancel()
         await asyncio.gather(*jobs, return_exceptions=True)
-        with contextlib.suppress(SQLAlchemyError, OSError, TransportError):  # else the rows are found by age
+        # Else the rows are found, and the duty ends, by age.
+        with contextlib.suppress(SQLAlchemyError, OSError, DocProcError):
+            await assignment.leave()
             await application.relay.flush()
         await application.transport.close()
 
@@ -84,7 +95,10 @@ class _Server(uvicorn.Server):
 
 
 async def serve(application: App, stopping: asyncio.Event, *, host: str, port: int) -> None:
-    """Until `stopping` is set. Raises ConfigurationError when the port is taken."""
+    """Until `stopping` is set. Raises ConfigurationError when the port is taken, or open to strangers."""
+    check_station(application.settings, host)
+    if is_unencrypted(application.settings, host):
+        log.warning("sign_in_unencrypted", remedy="Put a proxy with https before it: DOCPROC_BACKOFFICE_URL")
     config = uvicorn.Config(
         create_app(application),
         log_config=None,

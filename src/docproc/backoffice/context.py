@@ -10,10 +10,11 @@ from fastapi import Depends, Path, Request
 
 from docproc.app import App
 from docproc.backoffice.desk.desk import Desk
+from docproc.backoffice.sign_in import gate
+from docproc.backoffice.sign_in.door import is_name
 from docproc.errors import InvalidAnswerError, NotAllowedError
+from docproc.store import holding
 from docproc.store.tables import Operator
-
-LONGEST_NAME = 64
 
 
 def _desk(request: Request) -> Desk:
@@ -49,9 +50,18 @@ Said = Annotated[dict[str, Any], Depends(said)]
 
 
 async def who_of(request: Request, desk: Desk, said: Mapping[str, Any]) -> Operator:
-    """Who is asking. With authentication off: whom the client names; a new name is made at first use."""
+    """Who is asking. With authentication off: whom the client names; a new name is made at first use.
+
+    With it on: who is signed in. Looking on, `operator` in the address means nothing; to change something
+    in another's name is refused, so that a tab of yesterday's operator acts for nobody else.
+    """
     name = said.get("operator") or request.query_params.get("operator")
-    if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+    if desk.application.settings.auth == "on":
+        operator = (await gate.signed_in(request)).operator
+        if said.get("operator") and name != operator.username:
+            raise NotAllowedError(f"you are signed in as {operator.username}", remedy="Reload the page")
+        return operator
+    if not isinstance(name, str) or not is_name(name.strip()):
         raise NotAllowedError("nobody said who is asking", remedy="Send operator=name")
     return await desk.operator(name.strip(), create=True)
 
@@ -67,3 +77,23 @@ async def _who_looks(request: Request, desk: DeskOf) -> Operator:
 # The person of a request that changes something, and of one that only looks.
 Actor = Annotated[Operator, Depends(_who_acts)]
 Viewer = Annotated[Operator, Depends(_who_looks)]
+
+
+async def _supervises(desk: DeskOf, operator: Actor) -> Operator:
+    return _with_role("supervisor", desk, operator)
+
+
+async def _administers(desk: DeskOf, operator: Actor) -> Operator:
+    return _with_role("admin", desk, operator)
+
+
+def _with_role(role: str, desk: Desk, operator: Operator) -> Operator:
+    """With authentication off there are no roles: whoever sits at this machine may do all of it."""
+    if desk.application.settings.auth == "on" and role not in holding.roles_up_to(operator.role):
+        raise NotAllowedError(f"this takes the role {role}", remedy="Ask an administrator for it")
+    return operator
+
+
+# The same for pages and actions that take a role, whether they look or change.
+Supervisor = Annotated[Operator, Depends(_supervises)]
+Admin = Annotated[Operator, Depends(_administers)]

@@ -40,7 +40,7 @@ def language_of(request: Request, operator: Operator | None) -> str:
 
 def render(template: str, language: str, **context: Any) -> str:
     """`t("key", name=value)` in a template is a text in its language."""
-    values = {"language": language, "t": partial(texts.text, language), **context}
+    values = {"language": language, "t": partial(texts.text, language), "csrf": "", **context}
     return _TEMPLATES.get_template(template).render(values)
 
 
@@ -49,7 +49,8 @@ def page(
 ) -> HTMLResponse:
     """A whole page; a language chosen with `?lang=` is remembered."""
     language = language_of(request, operator)
-    body = render(template, language, operator=operator, path=request.url.path, **context)
+    token = getattr(request.state, "csrf", "")  # of a session, where people sign in
+    body = render(template, language, operator=operator, path=request.url.path, csrf=token, **context)
     answer = HTMLResponse(body, status, headers={"Content-Language": language})
     if request.query_params.get("lang") in texts.LANGUAGES:
         answer.set_cookie(LANGUAGE_COOKIE, language, max_age=31_536_000, httponly=True, samesite="lax")

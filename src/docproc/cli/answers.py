@@ -23,7 +23,7 @@ DOUBTFUL, MISSING = "?", "✗"
 # Sources whose values stand on no page.
 NOT_PRINTED = {"memory": "remembered", "embedded": "attached data"}
 # Of a request, whether it waits for the answers or they will amend it.
-HAS_QUESTIONS = "has questions that nobody can answer yet; docproc up --review flag asks none"
+HAS_QUESTIONS = "has questions for people, at the review station; docproc up --review flag asks none"
 
 
 def render(name: str, status: Status) -> RenderableType:

@@ -17,6 +17,7 @@ from docproc.cli import (
     deadletters,
     eval,
     learn,
+    operator,
     request,
     run,
     samples,
@@ -40,7 +41,7 @@ class _InOrder(TyperGroup):
 
 ORDER = (
     *("run", "up", "submit", "status", "watch", "cancel", "samples", "eval", "learn"),
-    *("corrections", "workflow", "worker", "request", "deadletters", "db"),
+    *("corrections", "operator", "workflow", "worker", "request", "deadletters", "db"),
 )
 
 app = typer.Typer(
@@ -62,6 +63,7 @@ app.command("eval")(eval.evaluate)
 app.command("learn")(learn.learn)
 app.command("worker")(worker.worker)
 app.add_typer(corrections.app, name="corrections")
+app.add_typer(operator.app, name="operator")
 app.add_typer(request.app, name="request")
 app.add_typer(workflow.app, name="workflow")
 app.add_typer(database.app, name="db")

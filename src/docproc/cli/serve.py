@@ -9,6 +9,7 @@ from docproc.app import App
 from docproc.cli.signals import stop_on_signals
 from docproc.engine.health import HealthServer
 from docproc.engine.worker import unless_stopped
+from docproc.exposure import check_api, check_station
 from docproc.monitor.service import COMPONENT as SLA_MONITOR
 from docproc.monitor.service import Service
 from docproc.settings import Settings
@@ -18,12 +19,14 @@ BACKOFFICE = "backoffice"
 
 
 async def serve_api(settings: Settings) -> int:
+    check_api(settings, settings.host)
     from docproc.gateways.api.server import serve  # a third of what commands would import, and few need it
 
     return await _serve(settings, serve, settings.api_port)
 
 
 async def serve_backoffice(settings: Settings) -> int:
+    check_station(settings, settings.host)
     from docproc.backoffice.app import serve  # as above
 
     return await _serve(settings, serve, settings.backoffice_port)

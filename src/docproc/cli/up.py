@@ -21,6 +21,7 @@ from docproc.cli.output import console, errors, run_async
 from docproc.cli.signals import stop_on_signals
 from docproc.cli.worker import keep_workers
 from docproc.errors import ConfigurationError
+from docproc.exposure import check_api, check_station
 from docproc.monitor.service import serve as serve_monitor
 from docproc.settings import Settings
 
@@ -43,6 +44,8 @@ def up(
     """Serve the API and process what comes, until Ctrl-C or SIGTERM."""
     settings = _settings(home, host, port, processes, review)
     logs.configure(settings, component="up")
+    check_api(settings, settings.host)
+    check_station(settings, settings.host)
     with _only_one(settings) as lock:
         settings = _with_free_ports(settings)
         lock.truncate(0)
@@ -171,7 +174,7 @@ async def _announce(settings: Settings, stopping: asyncio.Event, warm: asyncio.E
     elsewhere = "" if server == settings.server else f" --server {server}"
     for what, where in (
         ("API and page", api),
-        ("review station", f"{review}  (comes with a later release)"),
+        ("review station", review if settings.auth == "on" else f"{review}?operator=NAME"),
         ("data", str(data)),
         ("send a file", f"docproc submit FILE --wait{elsewhere}"),
         ("stop", "Ctrl-C"),
@@ -183,8 +186,8 @@ async def _announce(settings: Settings, stopping: asyncio.Event, warm: asyncio.E
         console.print("[green]Ready.[/]")
         if settings.review == "ask":
             console.print(
-                "[yellow]Nobody can answer questions yet: doubtful results go out marked, and their "
-                "questions stay open. --review flag asks none.[/]",
+                "[yellow]Questions wait for people at the review station; while nobody is there, doubtful "
+                "results go out marked. --review flag asks none.[/]",
                 soft_wrap=True,
             )
         sys.stdout.flush()

@@ -20,16 +20,36 @@ FAILED = "failed"
 UNGROUPED = "waits until the pages beside it are known"
 
 
-async def complete(session: AsyncSession, message: PipelineMessage) -> dict[str, Any]:
-    """All that was found: what is missing now has failed for good."""
+async def complete(session: AsyncSession, message: PipelineMessage, now: datetime) -> dict[str, Any]:
+    """All that was found: what is missing has failed for good, or an amendment has it under way."""
     found = await documents.of_request(session, message.request_id)
     failed = await fan_in.failures(session, message.request_id)
-    told = [
-        document_result(one, one.status if one.status == DocumentStatus.COMPLETED else FAILED)
+    lost = [{"unit": f["unit"], "reason": Why.FAILED.value, "detail": f["error"]} for f in failed]
+    on_its_way: list[Entry] = []
+    told = []
+    for document, entry in await _with_entries(session, message.request_id, found, now):
+        is_done = document.status == DocumentStatus.COMPLETED
+        told.append(document_result(document, document.status if is_done or entry else FAILED))
+        on_its_way += [entry] if entry else []
+    still = missing.in_order([*lost, *on_its_way])
+    return await _result(session, message, told, still, is_partial=bool(on_its_way))
+
+
+async def _with_entries(
+    session: AsyncSession, request_id: UUID, found: Sequence[Document], now: datetime
+) -> list[tuple[Document, Entry | None]]:
+    """Each document with why it is not done, where somebody is still at it."""
+    if all(document.status == DocumentStatus.COMPLETED for document in found):
+        return [(document, None) for document in found]
+    entries = {
+        entry["unit"]: entry
+        for entry in await missing.missing(session, request_id, now)
+        if entry["reason"] != Why.FAILED
+    }
+    return [
+        (one, None if one.status == DocumentStatus.COMPLETED else entries.get(_unit(one, entries)))
         for one in found
     ]
-    lost = [{"unit": f["unit"], "reason": Why.FAILED.value, "detail": f["error"]} for f in failed]
-    return await _result(session, message, told, lost, is_partial=False)
 
 
 async def partial(session: AsyncSession, message: PipelineMessage, now: datetime) -> dict[str, Any]:

@@ -287,9 +287,12 @@ def _fired(session: AsyncSession, message: PipelineMessage) -> fan_in.Join | Non
 
 
 def _endings(request_id: UUID, emissions: Sequence[Emission], generation: int) -> list[requests.Ending]:
-    """NEXT after the last stage publishes nothing: it ends the request; the payload is its result."""
+    """NEXT after the last stage publishes nothing: it ends the request; the payload is its result.
+
+    A component that knows its result to be newer than the units it was sent for says so by `generation`.
+    """
     return [
-        requests.Ending(request_id, emitted.payload, generation)
+        requests.Ending(request_id, emitted.payload, max(generation, emitted.generation))
         for target, emitted in emissions
         if target == NEXT
     ]

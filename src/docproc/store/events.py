@@ -17,6 +17,17 @@ from docproc.store import rows
 from docproc.store.tables import Event as EventRow
 
 TABLE: Any = EventRow.__table__
+# In `data`: who did it and what it changed. For the audit, not for the request's client.
+FOR_THE_AUDIT = frozenset({"operator", "changes", "reason", "cannot_read", "agreed", "disagreed"})
+# Only of these kinds: the reasons of others are the machine's.
+_OF_PEOPLE = frozenset({"task", "correction", "view"})
+
+
+def for_clients(kind: str, data: Any) -> Any:
+    """An event's data without what people said and who they are."""
+    if kind not in _OF_PEOPLE or not isinstance(data, dict):
+        return data
+    return {name: value for name, value in data.items() if name not in FOR_THE_AUDIT}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -255,6 +255,14 @@ async def sealed_join(session: AsyncSession, arrival: Arrival, index: int) -> Jo
     )
     row = (await session.execute(query)).first()
     return join_of(row, index) if row is not None else None
+
+
+async def newest_generation(session: AsyncSession, request_id: UUID) -> int:
+    """The latest generation of any of a request's joins."""
+    newest = await session.scalar(
+        select(func.max(STATE.c.generation)).where(STATE.c.request_id == request_id)
+    )
+    return int(newest or 1)
 
 
 def keep_open(session: AsyncSession, message_id: UUID) -> None:

@@ -13,10 +13,12 @@ from sqlalchemy import (
     ColumnElement,
     String,
     TextClause,
+    Update,
     and_,
     bindparam,
     case,
     func,
+    literal_column,
     or_,
     select,
     text,
@@ -33,18 +35,29 @@ ROLES = ("operator", "supervisor", "admin")
 # The order of work: priority, deadline, age (store/tasks.py, `Urgency`).
 ORDER = (BackofficeTask.priority.desc(), BackofficeTask.deadline_utc, BackofficeTask.created_at)
 
+# Written out, not bound: SQLite finds an index of only these tasks by the text of the statement.
+PENDING = BackofficeTask.status == literal_column("'pending'")
+ASSIGNED = BackofficeTask.status == literal_column("'assigned'")
+
+# Who lost a task is given others first for so long.
+COOL_DOWN_SECONDS = 60.0
+
 
 def roles_up_to(role: str) -> tuple[str, ...]:
     return ROLES[: ROLES.index(role) + 1]
 
 
 async def claim(session: AsyncSession, task_id: UUID, operator: Operator, now: datetime) -> bool:
-    """Take a task that nobody has, or that was offered to this person; False when it is not to be had.
+    """Take a task that nobody has, or that was offered to this person; False when it is not to be had."""
+    if not await _take(session, task_id, operator.id, now):
+        return False
+    await session.execute(_current_is(task_id).where(Operator.id == operator.id))
+    return True
 
-    One UPDATE: of many at the same moment one finds the row pending.
-    """
-    mine = BackofficeTask.assigned_to == operator.id
-    free = or_(BackofficeTask.status == "pending", and_(BackofficeTask.status == "assigned", mine))
+
+async def _take(session: AsyncSession, task_id: UUID, operator_id: UUID, now: datetime) -> bool:
+    """One UPDATE: of many at the same moment one finds the row pending."""
+    mine = BackofficeTask.assigned_to == operator_id
 
     def kept(column: Any) -> Any:
         """An earlier moment counts if it was this person's."""
@@ -52,10 +65,10 @@ async def claim(session: AsyncSession, task_id: UUID, operator: Operator, now: d
 
     taken = await session.execute(
         update(BackofficeTask)
-        .where(BackofficeTask.id == task_id, free)
+        .where(BackofficeTask.id == task_id, or_(PENDING, and_(ASSIGNED, mine)))
         .values(
             status="assigned",
-            assigned_to=operator.id,
+            assigned_to=operator_id,
             assigned_at=kept(BackofficeTask.assigned_at),
             accepted_at=kept(BackofficeTask.accepted_at),
             seen_at=now,
@@ -63,29 +76,46 @@ async def claim(session: AsyncSession, task_id: UUID, operator: Operator, now: d
         .returning(BackofficeTask.id)
         .execution_options(synchronize_session=False)
     )
-    if taken.first() is None:
-        return False
-    await _set_current(session, operator.id, task_id)
-    return True
+    return taken.first() is not None
 
 
 async def claim_next(
     session: AsyncSession, operator: Operator, now: datetime, skip: Collection[UUID] = ()
 ) -> UUID | None:
-    """The most urgent task this person may do; what others are just taking is skipped."""
-    held = select(BackofficeTask.id).where(
-        BackofficeTask.status == "assigned", BackofficeTask.assigned_to == operator.id
-    )
-    offered = await session.scalar(held.order_by(*ORDER).limit(1))
-    if offered is None:
-        query = select(BackofficeTask.id).where(
-            BackofficeTask.status == "pending", *may_do(session, operator)
-        )
-        query = query.where(BackofficeTask.id.not_in(skip)) if skip else query
-        offered = await session.scalar(query.order_by(*ORDER).limit(1).with_for_update(skip_locked=True))
-    if offered is None or not await claim(session, offered, operator, now):
+    """What this person holds or was offered, else the most urgent task to be had; None: there is none."""
+    mine = await held(session, operator.id)
+    if mine is not None and await claim(session, mine, operator, now):
+        return mine
+    found = await _most_urgent(session, operator, now, skip)
+    if found is None or not await _take(session, found, operator.id, now):
         return None
-    return offered
+    if await _make_current(session, operator.id, found):
+        return found
+    # Another window of this person, or the assignment, was quicker by a moment: one task at a time.
+    await let_go(session, found, operator.id)
+    mine = await held(session, operator.id)
+    return mine if mine is not None and await claim(session, mine, operator, now) else None
+
+
+async def held(session: AsyncSession, operator_id: UUID) -> UUID | None:
+    """The person's task, taken or offered; of several the most urgent."""
+    mine = select(BackofficeTask.id).where(ASSIGNED, BackofficeTask.assigned_to == operator_id)
+    found: UUID | None = await session.scalar(mine.order_by(*ORDER).limit(1))
+    return found
+
+
+async def _most_urgent(
+    session: AsyncSession, operator: Operator, now: datetime, skip: Collection[UUID]
+) -> UUID | None:
+    """What others are just taking is skipped; what the person just lost is for others, if there is more."""
+    query = select(BackofficeTask.id).where(PENDING, *may_do(session, operator))
+    query = query.where(BackofficeTask.id.not_in(skip)) if skip else query
+    query = query.order_by(*ORDER).limit(1).with_for_update(skip_locked=True)
+    mine = BackofficeTask.lost_by == operator.id
+    limit = now - timedelta(seconds=COOL_DOWN_SECONDS)
+    not_just_lost = or_(BackofficeTask.lost_by.is_(None), ~mine, BackofficeTask.lost_at <= limit)
+    found: UUID | None = await session.scalar(query.where(not_just_lost))
+    return found or await session.scalar(query.where(mine, BackofficeTask.lost_at > limit))
 
 
 def may_do(session: AsyncSession, operator: Operator) -> list[ColumnElement[bool]]:
@@ -126,7 +156,7 @@ async def let_go(session: AsyncSession, task_id: UUID, operator_id: UUID) -> boo
         update(BackofficeTask)
         .where(
             BackofficeTask.id == task_id,
-            BackofficeTask.status == "assigned",
+            ASSIGNED,
             BackofficeTask.assigned_to == operator_id,
         )
         .values(status="pending", assigned_to=None, assigned_at=None, accepted_at=None, seen_at=None)
@@ -145,7 +175,7 @@ async def sign_of_life(session: AsyncSession, task_id: UUID, operator_id: UUID, 
         update(BackofficeTask)
         .where(
             BackofficeTask.id == task_id,
-            BackofficeTask.status == "assigned",
+            ASSIGNED,
             BackofficeTask.assigned_to == operator_id,
         )
         .values(seen_at=now)
@@ -155,35 +185,31 @@ async def sign_of_life(session: AsyncSession, task_id: UUID, operator_id: UUID, 
     return seen.first() is not None
 
 
-async def free_silent(
-    session: AsyncSession, now: datetime, timeout_seconds: float
-) -> list[tuple[UUID, UUID]]:
-    """Tasks whose holders gave no sign for that long are anybody's again; (task, who lost it)."""
-    limit = now - timedelta(seconds=timeout_seconds)
-    query = (
-        select(BackofficeTask.id, BackofficeTask.assigned_to)
-        .where(BackofficeTask.status == "assigned", BackofficeTask.seen_at < limit)
-        .with_for_update(skip_locked=True)
-    )
-    lost = [(row.id, row.assigned_to) for row in await session.execute(query)]
-    for task_id, operator_id in lost:
-        await let_go(session, task_id, operator_id)
-    return lost
+def _current_is(task_id: UUID) -> Update:
+    return update(Operator).values(current_task_id=task_id).execution_options(synchronize_session=False)
 
 
-async def _set_current(session: AsyncSession, operator_id: UUID, task_id: UUID) -> None:
-    await session.execute(
-        update(Operator)
-        .where(Operator.id == operator_id)
-        .values(current_task_id=task_id)
-        .execution_options(synchronize_session=False)
+async def _make_current(session: AsyncSession, operator_id: UUID, task_id: UUID) -> bool:
+    """False when the person meanwhile has another task: the operator's row decides."""
+    free = Operator.current_task_id.is_(None)
+    made = await session.execute(
+        _current_is(task_id).where(Operator.id == operator_id, free).returning(Operator.id)
     )
+    return made.first() is not None
 
 
 async def clear_current(session: AsyncSession, operator_id: UUID, task_id: UUID) -> None:
+    """The person no longer has this task; whoever took several at once has another one still."""
+    other = (
+        select(BackofficeTask.id)
+        .where(ASSIGNED, BackofficeTask.assigned_to == operator_id)
+        .order_by(BackofficeTask.assigned_at.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
     await session.execute(
         update(Operator)
         .where(Operator.id == operator_id, Operator.current_task_id == task_id)
-        .values(current_task_id=None)
+        .values(current_task_id=other)
         .execution_options(synchronize_session=False)
     )

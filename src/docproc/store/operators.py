@@ -30,11 +30,11 @@ async def active(session: AsyncSession, tenants: Collection[str]) -> dict[str, l
     ).where(Operator.is_active, Operator.tenant_id.in_(tenants))  # fmt: skip
     found: dict[str, list[Person]] = {tenant: [] for tenant in tenants}
     for row in await session.execute(query):
-        found[row.tenant_id].append(_person(row))
+        found[row.tenant_id].append(person(row))
     return found
 
 
-def _person(row: Row[Any]) -> Person:
+def person(row: Row[Any]) -> Person:
     known = (row.handling or {}).items()
     handling = {task_type: Handling(one["n"], one["mean_seconds"]) for task_type, one in known}
     try:

@@ -99,7 +99,9 @@ async def finish_all(session: AsyncSession, endings: Sequence[Ending]) -> dict[U
             notes.append(
                 events.Event(request.id, "status", tenant_id=request.tenant_id, outcome=request.status)
             )
-        given.append(answers.Given(request, ending.result, False, answers.Reason.COMPLETE))
+        # An amendment may tell of a part that another one has under way.
+        is_partial = isinstance(ending.result, dict) and bool(ending.result.get("partial"))
+        given.append(answers.Given(request, ending.result, is_partial, answers.Reason.COMPLETE))
     await events.record(session, notes)
     await answers.give(session, given)
     return ended

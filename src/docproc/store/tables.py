@@ -307,6 +307,9 @@ class BackofficeTask(Tenanted, Base):
     accepted_at: Mapped[datetime | None] = mapped_column(Moment)
     # The holder's last sign; too old, and the task is anybody's again.
     seen_at: Mapped[datetime | None] = mapped_column(Moment)
+    # Who had it last and let it go by saying nothing: given to others first.
+    lost_by: Mapped[UUID | None] = mapped_column(Id)
+    lost_at: Mapped[datetime | None] = mapped_column(Moment)
     # Who shall not get it again: they skipped it.
     passed_by: Mapped[Any | None] = mapped_column(Json)
     # The role it takes: `supervisor` where somebody escalated it, or two readers disagree.
@@ -331,6 +334,19 @@ class BackofficeTask(Tenanted, Base):
             postgresql_where=text("status = 'assigned'"),
             sqlite_where=text("status = 'assigned'"),
         ),
+        # Who did how much lately, and who let a task go.
+        Index(
+            "ix_backoffice_tasks_done",
+            "completed_at",
+            postgresql_where=text("status = 'completed'"),
+            sqlite_where=text("status = 'completed'"),
+        ),
+        Index(
+            "ix_backoffice_tasks_lost",
+            "lost_at",
+            postgresql_where=text("lost_at IS NOT NULL"),
+            sqlite_where=text("lost_at IS NOT NULL"),
+        ),
     )
 
 
@@ -345,6 +361,18 @@ class SignIn(Tenanted, Base):
     created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
     seen_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
     expires_at: Mapped[datetime] = mapped_column(Moment)
+
+
+class SignInFailure(Tenanted, Base):
+    """Attempts to sign in that failed, of a name or from an address (`key`); forgotten after a while."""
+
+    __tablename__ = "sign_in_failures"
+
+    key: Mapped[str] = mapped_column(String(160), primary_key=True)
+    failures: Mapped[int] = mapped_column(Integer, default=1, server_default="1")
+    last_at: Mapped[datetime] = mapped_column(Moment)
+    # No attempt is looked at before this.
+    blocked_until: Mapped[datetime] = mapped_column(Moment)
 
 
 class AggregationState(Tenanted, Base):
@@ -487,8 +515,17 @@ class Event(Tenanted, Base):
     busy_seconds: Mapped[float | None] = mapped_column(Float)
     data: Mapped[Any | None] = mapped_column(Json)
 
-    # The order in which readers resume.
-    __table_args__ = (Index("ix_events_request", "request_id", "transaction_id", "id"),)
+    __table_args__ = (
+        # The order in which readers resume.
+        Index("ix_events_request", "request_id", "transaction_id", "id"),
+        # What people did; most rows are handled messages, which it leaves out.
+        Index(
+            "ix_events_audit",
+            "id",
+            postgresql_where=text("kind <> 'handled'"),
+            sqlite_where=text("kind <> 'handled'"),
+        ),
+    )
 
 
 class DeadLetter(Tenanted, Base):

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, and_, case, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.message import PipelineMessage, utc_now
-from docproc.store import events, rows
+from docproc.store import events, holding, rows
 from docproc.store.columns import NO_DEADLINE
 from docproc.store.tables import BackofficeTask
 
@@ -160,9 +160,13 @@ async def close_all(session: AsyncSession, request_id: UUID, reason: str) -> Non
 
 
 async def _close(session: AsyncSession, which: ColumnElement[bool], reason: str) -> None:
-    await session.execute(
+    closed = await session.execute(
         update(BackofficeTask)
         .where(which, BackofficeTask.status.in_(OPEN))
         .values(status="completed", completed_at=utc_now(), output_data={"closed": reason})
+        .returning(BackofficeTask.id, BackofficeTask.assigned_to)
         .execution_options(synchronize_session=False)
     )
+    for row in list(closed):
+        if row.assigned_to is not None:
+            await holding.clear_current(session, row.assigned_to, row.id)

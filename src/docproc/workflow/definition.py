@@ -93,6 +93,21 @@ class Sla(_Strict):
         return self
 
 
+class SecondReader(_Strict):
+    """Whose answers are checked by a second person who does not see them."""
+
+    # Of all answers, chosen by the task's id.
+    share: float = Field(default=0.0, ge=0, le=1)
+    # Every answer that decides one of these.
+    fields: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _reads_something(self) -> SecondReader:
+        if not self.share and not self.fields:
+            raise ValueError("give `share: 0.05`, `fields: [..]` or both")
+        return self
+
+
 class Stage(_Strict):
     """One step of the flow: a component and its settings here."""
 
@@ -105,6 +120,7 @@ class Stage(_Strict):
     backoffice_queue: str | None = None
     # None: as `answer_flagged`.
     when_no_time: WhenNoTime | None = None
+    second_reader: SecondReader | None = None
     aggregation: Aggregation | None = None
     after: tuple[Name, ...] | None = None
     when: str | None = None

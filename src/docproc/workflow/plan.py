@@ -282,6 +282,11 @@ def _check_settings(step: Step) -> None:
             stage.name, "when_no_time", "no person is asked at this stage",
             "Add backoffice_queue to the stage, or remove `when_no_time:`",
         )  # fmt: skip
+    if stage.second_reader is not None and stage.backoffice_queue is None:
+        raise PlanError(
+            stage.name, "second_reader", "nobody answers at this stage",
+            "Add backoffice_queue to the stage, or remove `second_reader:`",
+        )  # fmt: skip
     if stage.aggregation is not None and not step.is_join:
         raise PlanError(
             stage.name, "aggregation", f"component {stage.component!r} collects nothing",

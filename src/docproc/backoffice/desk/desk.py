@@ -13,9 +13,10 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.app import App
-from docproc.backoffice.desk import classification, extraction
+from docproc.backoffice.desk import changes, classification, extraction
 from docproc.backoffice.desk.classification import SplitAnswer, TypeAnswer, asked
 from docproc.backoffice.desk.extraction import FieldsAnswer
+from docproc.backoffice.supervision import second_reader
 from docproc.errors import NotAllowedError, TaskConflictError, UnknownTaskError
 from docproc.message import PipelineMessage, utc_now
 from docproc.store import corrections, documents, events, holding, operators, pages, rows
@@ -23,6 +24,7 @@ from docproc.store.corrections import Review
 from docproc.store.session import is_passing
 from docproc.store.tables import BackofficeTask, DocumentStatus, Operator, PageStatus
 from docproc.transport import Copy
+from docproc.workflow.definition import SecondReader
 
 # What people can be good at: the types of tasks there are.
 SKILLS = ("classification", "extraction")
@@ -47,6 +49,8 @@ class Desk:
     def __init__(self, application: App) -> None:
         self.application = application
         self.store = application.store
+        # Called when a person is free or a task has come back.
+        self.wake: Callable[[], None] = lambda: None
 
     # --- people ---------------------------------------------------------------------------------------
 
@@ -71,8 +75,10 @@ class Desk:
         now = utc_now()
 
         async def beat(session: AsyncSession) -> bool:
+            # The task first, as everywhere: two who lock both in different orders would block each other.
+            holds = task_id is None or await holding.sign_of_life(session, task_id, operator.id, now)
             await operators.seen(session, operator.username, now)
-            return task_id is None or await holding.sign_of_life(session, task_id, operator.id, now)
+            return holds
 
         return await self._write(beat)
 
@@ -85,7 +91,7 @@ class Desk:
     async def claim(self, task_id: UUID, operator: Operator) -> BackofficeTask:
         """Exclusive: of many at once one has it, the others raise TaskConflictError."""
         task = await self.find(task_id)
-        _check_may_do(task, operator)
+        check_may_do(task, operator)
 
         async def take(session: AsyncSession) -> bool:
             if not await holding.claim(session, task_id, operator, utc_now()):
@@ -100,15 +106,15 @@ class Desk:
     async def next(self, operator: Operator, skip: tuple[UUID, ...] = ()) -> BackofficeTask | None:
         """The most urgent task this person may do, claimed; None when there is none."""
 
-        async def take(session: AsyncSession) -> UUID | None:
+        async def take(session: AsyncSession) -> BackofficeTask | None:
             task_id = await holding.claim_next(session, operator, utc_now(), skip)
-            if task_id is not None:
-                task = await _found(session, task_id)
-                await _note(session, task, Deed("claimed", operator.username, {}))
-            return task_id
+            if task_id is None:
+                return None
+            task = await _found(session, task_id)
+            await _note(session, task, Deed("claimed", operator.username, {}))
+            return task
 
-        task_id = await self._write(take)
-        return None if task_id is None else await self.find(task_id)
+        return await self._write(take)
 
     async def view(self, task_id: UUID, operator: Operator) -> BackofficeTask:
         """For a page that shows it: who saw a document is on record."""
@@ -157,6 +163,7 @@ class Desk:
 
         if not await self._write(give):
             raise _conflict(await self.find(task_id))
+        self.wake()
 
     # --- answering --------------------------------------------------------------------------------------
 
@@ -165,15 +172,43 @@ class Desk:
         task = await self.find(task_id)
         _check_holder(task, operator)
         answer = await self.read(task, said, operator)
+        if second_reader.is_second(task):
+            return await self._compare(task, operator, answer)
         review = await self._review(task, answer, operator)
-        await self._settle(task, operator, answer.output(), lambda s: self._apply(s, task, answer, review))
+        wanted = await self._second_reader(task)
+
+        async def apply(session: AsyncSession) -> PipelineMessage | None:
+            message = await self._apply(session, task, answer, review)
+            await second_reader.ask(session, wanted, task, answer, operator)
+            return message
+
+        told = {"changes": changes.of(task, answer)}
+        await self._settle(task, operator, answer.output(), apply, told)
+
+    async def _compare(self, task: BackofficeTask, operator: Operator, answer: Answer) -> None:
+        """A second reading changes nothing by itself: it agrees with the first, or a supervisor is asked."""
+        first = await self.find(task.second_of or task.id)
+        found = second_reader.compare(first, task, answer)
+        reading = second_reader.Reading(operator.username, operator.id, answer.output())
+
+        async def note(session: AsyncSession) -> None:
+            second_reader.count(session, found)
+            if found.disagreed:
+                await second_reader.ask_supervisor(session, first, reading, found)
+
+        told = {"changes": changes.of(task, answer), **found.output()}
+        await self._settle(task, operator, {**answer.output(), **found.output()}, note, told)
+
+    async def _second_reader(self, task: BackofficeTask) -> SecondReader | None:
+        flow = await self.application.versions.workflow(_message(task))
+        return flow.stage(task.source_stage).second_reader if task.source_stage else None
 
     async def cannot_read(self, task_id: UUID, operator: Operator, reason: str) -> None:
         """Nobody can answer it: the unit goes on as the machine left it, still marked."""
         task = await self.find(task_id)
         _check_holder(task, operator)
         output = {"cannot_read": reason[:LONGEST_REASON]}
-        await self._settle(task, operator, output, lambda session: _as_it_was(session, task))
+        await self._settle(task, operator, output, lambda session: _as_it_was(session, task), output)
 
     async def read(self, task: BackofficeTask, said: Mapping[str, Any], operator: Operator) -> Answer:
         """What was sent, checked."""
@@ -192,9 +227,11 @@ class Desk:
 
     async def _apply(
         self, session: AsyncSession, task: BackofficeTask, answer: Answer, review: Review | None
-    ) -> PipelineMessage:
+    ) -> PipelineMessage | None:
         if review is not None:
             await corrections.record(session, review)
+        if second_reader.is_dispute(task) and second_reader.first_stands(task, answer):
+            return None
         message = _message(task)
         if isinstance(answer, FieldsAnswer):
             return extraction.onward(message, await extraction.apply_fields(session, task, answer))
@@ -207,9 +244,13 @@ class Desk:
         task: BackofficeTask,
         operator: Operator,
         output: Mapping[str, Any],
-        apply: Callable[[AsyncSession], Awaitable[PipelineMessage]],
+        apply: Callable[[AsyncSession], Awaitable[PipelineMessage | None]],
+        told: Mapping[str, Any],
     ) -> None:
-        """The task ends, its effects stand and the unit goes on, all at once or not at all."""
+        """The task ends, its effects stand and the unit goes on, all at once or not at all.
+
+        `apply` gives what goes on, None where nothing does; `told` is for the audit.
+        """
         now = utc_now()
 
         async def end(session: AsyncSession) -> list[Copy] | None:
@@ -221,12 +262,13 @@ class Desk:
             await operators.record_handling(
                 session, operator.id, task.task_type, (now - began).total_seconds()
             )
-            await _note(session, task, Deed("completed", operator.username, output))
-            return await self.application.outbox.resume(session, message)
+            await _note(session, task, Deed("completed", operator.username, told))
+            return [] if message is None else await self.application.outbox.resume(session, message)
 
         copies = await self._write(end)
         if copies is None:
             raise _conflict(await self.find(task.id))
+        self.wake()
         await self.application.relay.publish(copies)
 
     async def _write(self, job: Callable[[AsyncSession], Awaitable[Result]]) -> Result:
@@ -254,7 +296,7 @@ def _message(task: BackofficeTask) -> PipelineMessage:
     return PipelineMessage.parse(task.message or "")
 
 
-def _check_may_do(task: BackofficeTask, operator: Operator) -> None:
+def check_may_do(task: BackofficeTask, operator: Operator) -> None:
     lacking = set(task.required_skills or ()) - set(operator.skills or ())
     if lacking:
         raise NotAllowedError(
@@ -263,6 +305,8 @@ def _check_may_do(task: BackofficeTask, operator: Operator) -> None:
         )
     if task.needs_role not in holding.roles_up_to(operator.role) or task.tenant_id != operator.tenant_id:
         raise NotAllowedError("this task is for a supervisor", remedy="Take another task")
+    if second_reader.is_second(task) and str(operator.id) in (task.passed_by or ()):
+        raise NotAllowedError("somebody else must read this", remedy="Take another task")
 
 
 def _check_holder(task: BackofficeTask, operator: Operator) -> None:
@@ -302,8 +346,10 @@ async def _complete(
     return done.first() is not None
 
 
-async def _as_it_was(session: AsyncSession, task: BackofficeTask) -> PipelineMessage:
-    """Done by nobody: what the machine had found goes on."""
+async def _as_it_was(session: AsyncSession, task: BackofficeTask) -> PipelineMessage | None:
+    """Done by nobody: what the machine had found goes on; what somebody else has said already stands."""
+    if task.second_of is not None:
+        return None
     if task.task_type == "extraction":
         done = {"id": task.reference_id, "status": DocumentStatus.COMPLETED}
         await documents.change_many(session, [done])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.backoffice.desk import typed
@@ -17,7 +18,7 @@ from docproc.quality import reviews
 from docproc.store import documents
 from docproc.store.corrections import Review
 from docproc.store.session import Store
-from docproc.store.tables import BackofficeTask, DocumentStatus
+from docproc.store.tables import BackofficeTask, Document, DocumentStatus
 from docproc.understanding.page import Box
 from docproc.workflow.definition import SchemaField
 
@@ -93,8 +94,7 @@ def _places(where: Any, values: Mapping[str, Any]) -> dict[str, tuple[int, Box]]
 async def apply_fields(session: AsyncSession, task: BackofficeTask, answer: FieldsAnswer) -> dict[str, Any]:
     """Merge what the person settled into the document; returns its `extracted_data`."""
     schema = schema_of(task)
-    evidence = dict(asked(task).get("fields") or {})
-    data = dict(asked(task).get("extracted_data") or {})
+    evidence, data = await _standing(session, task)
     for name, value in answer.values.items():
         data[name] = _plain(schema[name], value)
         evidence.pop(name, None) if value is None else evidence.update({name: _settled(task, answer, name)})
@@ -108,6 +108,15 @@ async def apply_fields(session: AsyncSession, task: BackofficeTask, answer: Fiel
     }
     await documents.change_many(session, [row])
     return data
+
+
+async def _standing(session: AsyncSession, task: BackofficeTask) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The document as it is now: somebody may have corrected it since the question was asked."""
+    query = select(Document.fields, Document.extracted_data).where(Document.id == task.reference_id)
+    row = (await session.execute(query.with_for_update())).first()
+    if row is None or row.extracted_data is None:
+        return dict(asked(task).get("fields") or {}), dict(asked(task).get("extracted_data") or {})
+    return dict(row.fields or {}), dict(row.extracted_data)
 
 
 def _plain(spec: SchemaField, value: Any) -> Any:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
 from docproc.backoffice.context import Actor, DeskOf, Said, TaskId
+from docproc.backoffice.supervision import second_reader
 from docproc.errors import InvalidAnswerError
 from docproc.store import holding
 from docproc.store.tables import BackofficeTask, Operator
@@ -74,13 +75,16 @@ async def list_tasks(
     if skill is not None:  # a task's type is the skill it takes
         query = query.where(BackofficeTask.task_type == skill)
     async with desk.store.reading() as session:
-        found = await session.execute(query.order_by(*holding.ORDER).limit(limit))
-        return TaskList(tasks=[_info(task, name) for task, name in found])
+        found = list(await session.execute(query.order_by(*holding.ORDER).limit(limit)))
+        unread = await second_reader.still_to_read(session, [task.id for task, _ in found])
+    return TaskList(tasks=[_info(task, name, is_blind=task.id in unread) for task, name in found])
 
 
-def _info(task: BackofficeTask, holder: str | None) -> TaskInfo:
+def _info(task: BackofficeTask, holder: str | None, *, is_blind: bool) -> TaskInfo:
+    """`is_blind`: somebody is yet to read it a second time, without knowing what was said."""
     values = {name: getattr(task, name) for name in TaskInfo.model_fields if name != "assigned_to"}
-    return TaskInfo.model_validate({**values, "assigned_to": holder})
+    hidden = {"output_data": None} if is_blind else {}
+    return TaskInfo.model_validate({**values, "assigned_to": holder, **hidden})
 
 
 @router.post("/tasks/{task_id}/claim", summary="Take a task")

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from docproc.backoffice.texts import common
+from docproc.backoffice.texts import common, queue, sign_in, supervision, work
 
 LANGUAGES = ("es", "en")
 
 # Key -> (English, Spanish). Each subject has a module of its own.
-ALL: dict[str, tuple[str, str]] = {**common.TEXTS}
+ALL: dict[str, tuple[str, str]] = {
+    **common.TEXTS,
+    **sign_in.TEXTS,
+    **queue.TEXTS,
+    **work.TEXTS,
+    **supervision.TEXTS,
+}
 
 
 def text(language: str, key: str, **values: object) -> str:

@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from docproc.store import events
 from docproc.store.tables import RequestStatus
 
 AN_ID = "0b8f2a52-6a0c-4f6e-9c57-3d8b1f0b9a11"
@@ -153,6 +154,11 @@ class EventInfo(BaseModel):
     started_at: datetime
     finished_at: datetime
     data: Any | None
+
+    @model_validator(mode="after")
+    def _without_people(self) -> EventInfo:
+        self.data = events.for_clients(self.kind, self.data)
+        return self
 
 
 class Timeline(BaseModel):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
+from uuid import UUID
 
 from fastapi import APIRouter, Header, Path, Query, Response
 from fastapi.responses import FileResponse
@@ -39,19 +41,34 @@ async def page_image(
     width: Annotated[int, Query(ge=16, le=3000, description="In pixels")] = DEFAULT_WIDTH,
     if_none_match: Annotated[str | None, Header()] = None,
 ) -> Response:
+    return await picture(application, Wanted(request_id, number, width), if_none_match)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A page of a request, that many pixels wide."""
+
+    request_id: UUID
+    number: int
+    width: int
+
+
+async def picture(application: App, wanted: Wanted, if_none_match: str | None) -> Response:
+    """The page, upright; drawn unless it is kept from an earlier look. For every page that shows pages."""
     async with application.store.reading() as session:
-        place = await pages.place(session, request_id, number)
+        place = await pages.place(session, wanted.request_id, wanted.number)
     if place is None or place.blob_key is None:
-        raise Problem(404, "unknown_page", f"request {request_id} has no picture of page {number}")
+        told = f"request {wanted.request_id} has no picture of page {wanted.number}"
+        raise Problem(404, "unknown_page", told)
     # Reading a page may find that it lies on its side: until then its picture is another one.
     turn = f"-r{place.rotation}" if place.rotation else ""
-    name = f"{number}-{width}{turn}.png"
+    name = f"{wanted.number}-{wanted.width}{turn}.png"
     headers = {"ETag": f'"{name}"', "Cache-Control": "private, no-cache"}
     if if_none_match is not None and headers["ETag"] in if_none_match:
         return Response(status_code=304, headers=headers)
-    key = f"{request_id}/pages/{name}"
+    key = f"{wanted.request_id}/pages/{name}"
     if not await application.blobs.exists(key):
-        await _draw(application, place.blob_key, place.file_page, place.rotation, width, key)
+        await _draw(application, place.blob_key, place.file_page, place.rotation, wanted.width, key)
     return FileResponse(await application.blobs.fetch(key), media_type="image/png", headers=headers)
 
 

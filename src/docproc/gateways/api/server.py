@@ -12,6 +12,7 @@ import uvicorn
 
 from docproc.app import App
 from docproc.errors import ConfigurationError
+from docproc.exposure import check_api
 from docproc.gateways.api.app import create_app
 
 log = structlog.get_logger(__name__)
@@ -33,8 +34,9 @@ async def serve(application: App, stopping: asyncio.Event, *, host: str, port: i
     """Until `stopping` is set; then what is under way finishes, for at most `shutdown_seconds`.
 
     Opens and closes the application's transport; its database must be prepared, and stays open. Raises
-    ConfigurationError when the port is taken.
+    ConfigurationError when the port is taken, or open to strangers.
     """
+    check_api(application.settings, host)
     api = create_app(application)
     config = uvicorn.Config(
         api,

@@ -1,0 +1,1 @@
+"""What supervisors do: correct, organise, check each other's work, and look back."""

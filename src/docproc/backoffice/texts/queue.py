@@ -1,0 +1,61 @@
+"""Words of the list of tasks."""
+
+from __future__ import annotations
+
+TEXTS: dict[str, tuple[str, str]] = {
+    "queue_title": ("Tasks waiting for you", "Tareas para ti"),
+    "count_pending": ("Waiting", "Pendientes"),
+    "count_mine": ("In your hands", "En tus manos"),
+    "count_done": ("Done by you today", "Hechas hoy por ti"),
+    "count_urgent": ("Urgent", "Urgentes"),
+    "start": ("Start working", "Empezar a trabajar"),
+    "start_hint": (
+        "Opens the most urgent task, and the next one after each answer.",
+        "Abre la tarea más urgente y, tras cada respuesta, la siguiente.",
+    ),
+    "column_task": ("Task", "Tarea"),
+    "column_suggestion": ("What it is", "Qué es"),
+    "column_file": ("File", "Fichero"),
+    "column_age": ("Waiting for", "Espera desde hace"),
+    "column_left": ("Time left", "Plazo"),
+    "column_take": ("Take it", "Tomarla"),
+    "kind_type": ("Type of a page", "Tipo de una página"),
+    "kind_split": ("Where documents begin", "Dónde empieza un documento"),
+    "kind_fields": ("Fields of a document", "Datos de un documento"),
+    "fields_to_check": ("{number} to check", "{number} por revisar"),
+    "places_to_check": ("{number} to decide", "{number} por decidir"),
+    "maybe": ("{type} ({percent} %)?", "¿{type} ({percent} %)?"),
+    "page_number": ("page {number}", "página {number}"),
+    "pages_numbers": ("pages {first}–{last}", "páginas {first}–{last}"),
+    "take": ("Take", "Tomar"),
+    "continue": ("Continue", "Seguir"),
+    "take_this": ("Take: {task}, {file}", "Tomar: {task}, {file}"),
+    "continue_this": ("Continue: {task}, {file}", "Seguir: {task}, {file}"),
+    "for_supervisor": ("for a supervisor", "para supervisión"),
+    "priority": ("priority {number}", "prioridad {number}"),
+    "no_deadline": ("no limit", "sin plazo"),
+    "queue_empty": (
+        "Nothing is waiting. New tasks appear here by themselves.",
+        "No hay nada pendiente. Las tareas nuevas aparecerán aquí solas.",
+    ),
+    "more_tasks": ("and {number} more", "y {number} más"),
+    "nothing_left": (
+        "Well done: nothing is left for you right now.",
+        "Buen trabajo: ahora mismo no queda nada para ti.",
+    ),
+    "news_changed": ("{number} tasks waiting", "{number} tareas pendientes"),
+    "news_more": ("New tasks: {number} waiting", "Hay tareas nuevas: {number} pendientes"),
+    "taken_by_other": ("Somebody else was faster with that task.", "Alguien se adelantó con esa tarea."),
+    "unreachable": (
+        "The server does not answer. Trying again …",
+        "El servidor no responde. Se vuelve a intentar …",
+    ),
+    "overdue": ("{time} late", "{time} tarde"),
+    "who_are_you": ("Who are you?", "¿Quién eres?"),
+    "your_name": ("Your name", "Tu nombre"),
+    "your_name_hint": (
+        "A new name gets an account at once, with every kind of task.",
+        "Un nombre nuevo recibe cuenta al momento, con todo tipo de tareas.",
+    ),
+    "enter": ("Go to the tasks", "Ir a las tareas"),
+}

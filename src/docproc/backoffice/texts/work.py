@@ -1,0 +1,152 @@
+"""Words of the pages where tasks are answered."""
+
+from __future__ import annotations
+
+TEXTS: dict[str, tuple[str, str]] = {
+    # --- the page of the document
+    "pages_of_document": ("Pages of the document", "Páginas del documento"),
+    "page_picture": ("Picture of page {number}", "Imagen de la página {number}"),
+    "zoom_in": ("Larger", "Ampliar"),
+    "zoom_out": ("Smaller", "Reducir"),
+    "fit_width": ("Fit the width", "Ajustar al ancho"),
+    "fit_page": ("Whole page", "Página entera"),
+    "rotate": ("Turn", "Girar"),
+    "ocr_text": ("Text that was read", "Texto leído"),
+    "no_text": ("No text was read on this page.", "No se ha leído texto en esta página."),
+    "page_tools": ("Page tools", "Herramientas de página"),
+    # --- types
+    "which_type": ("What is this page?", "¿Qué es esta página?"),
+    "suggestion": ("Suggestion: {type}, {percent} % sure", "Sugerencia: {type}, {percent} % de confianza"),
+    "suggested": ("suggested", "sugerido"),
+    "confirm": ("Confirm", "Confirmar"),
+    "neighbours": ("Pages around it", "Páginas vecinas"),
+    "not_classified": ("not decided yet", "sin decidir"),
+    "this_page": ("this page", "esta página"),
+    # --- splits
+    "where_begins": ("Does a new document begin here?", "¿Empieza aquí otro documento?"),
+    "between_pages": ("Between page {first} and page {second}", "Entre la página {first} y la {second}"),
+    "same_document": ("Same document", "Mismo documento"),
+    "new_document": (
+        "A new document begins with page {second}",
+        "Con la página {second} empieza otro documento",
+    ),
+    # --- fields
+    "check_fields": ("Check the fields", "Revisa los datos"),
+    "doubtful_fields": ("To check", "Por revisar"),
+    "accepted_fields": ("Accepted ({number})", "Aceptados ({number})"),
+    "accepted": ("accepted", "aceptado"),
+    "required": ("required", "obligatorio"),
+    "sure_percent": ("{percent} % sure", "{percent} % de confianza"),
+    "not_found": ("not found", "no encontrado"),
+    "revert": ("Back to what was read: {field}", "Volver a lo leído: {field}"),
+    "reads_as": ("Read as {value}", "Se entiende {value}"),
+    "nothing_to_check": (
+        "No field is asked for this type: just confirm.",
+        "No se pide ningún dato de este tipo: basta con confirmar.",
+    ),
+    "rows_number": ("{number} rows", "{number} filas"),
+    "click_hint": (
+        "Click a word on the page and it fills the field.",
+        "Haz clic en una palabra de la página y rellena el campo.",
+    ),
+    "submit_next": ("Send and next", "Enviar y siguiente"),
+    # --- what can be wrong with a value
+    "wrong_amount": ("Write an amount, such as {example}.", "Escribe un importe, como {example}."),
+    "wrong_date": ("Write a date, such as {example}.", "Escribe una fecha, como {example}."),
+    "wrong_text": ("This cannot be used here.", "Esto no se puede usar aquí."),
+    "too_long": ("It is too long.", "Es demasiado largo."),
+    "too_large": ("It is too large for an amount.", "Es demasiado grande para un importe."),
+    "is_required": (
+        "It is required. If it cannot be read, say so with x.",
+        "Es obligatorio. Si no se puede leer, dilo con la x.",
+    ),
+    "doubt_check_digits": (
+        "Its check digits do not match. If the document says so, leave it.",
+        "Sus dígitos de control no cuadran. Si el documento lo dice así, déjalo.",
+    ),
+    "doubt_future": ("It is in the future.", "Es una fecha futura."),
+    "doubt_positive": ("It is not above zero.", "No es mayor que cero."),
+    "doubt_currency": (
+        "It is not a currency code such as EUR.",
+        "No es un código de moneda como EUR.",
+    ),
+    "doubt_shape": ("It is not written as usual here.", "No está escrito como suele ser aquí."),
+    "doubt_bounds": ("It is outside the usual limits.", "Está fuera de los límites habituales."),
+    "doubt_rule": ("This does not add up: {rule}", "Esto no cuadra: {rule}"),
+    "doubt_sources": (
+        "{first} says {value}, {second} says {other}.",
+        "Según {first} es {value}; según {second}, {other}.",
+    ),
+    "doubt_general": ("It does not fit what was expected.", "No encaja con lo que cabía esperar."),
+    "some_problems": ("Some fields need another look.", "Hay datos que necesitan otra mirada."),
+    # --- handing on
+    "more_actions": ("Cannot answer it?", "¿No puedes responder?"),
+    "skip": ("Skip", "Saltar"),
+    "skip_title": ("Leave it to somebody else", "Dejársela a otra persona"),
+    "escalate": ("Ask a supervisor", "Pasar a supervisión"),
+    "escalate_title": ("Leave it to a supervisor", "Pasarla a supervisión"),
+    "cannot_read": ("Cannot be read", "No se puede leer"),
+    "cannot_read_title": ("Nobody can read this", "Esto no lo puede leer nadie"),
+    "release": ("Give it back", "Devolverla"),
+    "reason": ("Reason", "Motivo"),
+    "cancel": ("Cancel", "Cancelar"),
+    "send_reason": ("Send", "Enviar"),
+    # --- the state of the task
+    "sending": ("Sending …", "Enviando …"),
+    "sent": ("Sent. Looking for the next task …", "Enviado. Buscando la siguiente …"),
+    "not_sent": (
+        "The server does not answer. Nothing you typed is lost: try again.",
+        "El servidor no responde. No se pierde nada de lo escrito: prueba otra vez.",
+    ),
+    "signed_out": (
+        "Your session has ended. Reload the page and sign in: what you typed will be here again.",
+        "Tu sesión ha terminado. Recarga la página y entra otra vez: lo escrito seguirá aquí.",
+    ),
+    "lost": (
+        "This task is no longer yours: somebody else has it, or it was answered. What you typed stays "
+        "here to be read and copied, and was not sent.",
+        "Esta tarea ya no es tuya: la tiene otra persona o ya está respondida. Lo que escribiste sigue "
+        "aquí para leerlo y copiarlo, y no se ha enviado.",
+    ),
+    "next_task": ("Next task", "Siguiente tarea"),
+    "back_to_queue": ("Back to the tasks", "Volver a las tareas"),
+    "left": ("Time left", "Plazo"),
+    "kept_draft": ("What you had typed is here again.", "Aquí está de nuevo lo que habías escrito."),
+    "undone": ("Undone: {field}", "Deshecho: {field}"),
+    "nothing_to_undo": ("There is nothing to undo.", "No hay nada que deshacer."),
+    "filled": ("{field}: {value}", "{field}: {value}"),
+    # --- a task that cannot be worked on
+    "gone_title": ("This task is not to be had", "Esta tarea ya no está disponible"),
+    "gone_other": ("Somebody else has it.", "La tiene otra persona."),
+    "gone_done": ("It is answered already.", "Ya está respondida."),
+    "gone_not_allowed": (
+        "It is for people with other skills, or for a supervisor.",
+        "Es para personas con otras habilidades o para supervisión.",
+    ),
+    "gone_unknown": ("There is no such task.", "No existe esa tarea."),
+    "free_title": ("Nobody has this task", "Nadie tiene esta tarea"),
+    "take_it": ("Take it", "Tomarla"),
+    # --- keys
+    "key_number": ("choose a type", "elegir un tipo"),
+    "key_split": ("same document / new document", "mismo documento / otro documento"),
+    "key_enter_type": ("confirm and next", "confirmar y siguiente"),
+    "key_enter_field": ("next field to check", "siguiente dato por revisar"),
+    "key_submit": ("send and next", "enviar y siguiente"),
+    "key_escape": ("leave the field", "salir del campo"),
+    "key_undo": ("undo, back to what was read", "deshacer, volver a lo leído"),
+    "key_skip": ("skip, with a reason", "saltar, con un motivo"),
+    "key_cannot_read": ("cannot be read", "no se puede leer"),
+    "key_escalate": ("ask a supervisor", "pasar a supervisión"),
+    "key_text": ("show or hide the text", "mostrar u ocultar el texto"),
+    "key_page": ("go to the page; arrows move it", "ir a la página; las flechas la mueven"),
+    "key_zoom": ("larger, smaller", "ampliar, reducir"),
+    "key_fit": ("fit the width / whole page", "ajustar al ancho / página entera"),
+    "key_rotate": ("turn the page", "girar la página"),
+    "key_help": ("this list", "esta lista"),
+    "click": ("click", "clic"),
+    "key_click": ("on a word: fill the field; Shift adds", "en una palabra: rellenar; con Mayús, añadir"),
+    "letters_hint": (
+        "Letters work while you are not typing in a field.",
+        "Las letras funcionan mientras no escribes en un campo.",
+    ),
+}
