@@ -62,8 +62,8 @@ def labels(rows: Iterable[Correction]) -> list[FileLabels]:
     by_file: dict[tuple[UUID, str], dict[tuple[int, ...], _Document]] = {}
     names: dict[str, str] = {}
     for row in rows:
-        if row.blob_key is None or not row.file_pages:
-            continue
+        if row.blob_key is None or not row.file_pages or not row.doc_type:
+            continue  # where a document begins says nothing of its type: it is no label by itself
         names[row.blob_key] = row.file_name or "file"
         documents = by_file.setdefault((row.request_id, row.blob_key), {})
         _put(documents, row)

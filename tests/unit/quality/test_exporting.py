@@ -76,3 +76,10 @@ def test_files_of_one_name_are_told_apart() -> None:
 
 def test_file_whose_pages_are_unknown_is_left_out() -> None:
     assert labels([correction(blob_key=None), correction(file_pages=[])]) == []
+
+
+def test_beginning_of_a_document_is_no_label_of_its_pages() -> None:
+    known = correction(file_pages=[0], value_after="1.00")
+    begins = correction(subject="split", field="", doc_type="", file_pages=[0, 1], value_after="true")
+    (document,) = documents(known, begins)
+    assert (document["page_indices"], document["fields"]) == ([0], {"total_amount": "1.00"})
