@@ -272,7 +272,7 @@ def test_fields_are_answered_by_keyboard_alone(
     told = {name: fields[name]["value"] for name in ("invoice_number", "total_amount", "date")}
     assert told == {"invoice_number": "F-2026-0043", "total_amount": "121.00", "date": "2026-03-13"}
     assert fields["total_amount"]["origin"] == "BACKOFFICE" and fields["total_amount"]["box"]
-    assert fields["invoice_number"]["source"] == "person"
+    assert fields["invoice_number"]["source"] == "operator"
 
 
 @LANGUAGES

@@ -85,7 +85,7 @@ async def test_corrected_field_amends_the_answer_and_is_kept_as_a_label(
     amended = result["documents"][1]
     assert amended["extracted_data"]["total_amount"] == 777.25
     evidence = amended["fields"]["total_amount"]
-    assert (evidence["origin"], evidence["confidence"], evidence["source"]) == ("BACKOFFICE", 1.0, "person")
+    assert (evidence["origin"], evidence["confidence"], evidence["source"]) == ("BACKOFFICE", 1.0, "operator")
     assert await _handled(engine, request_id, "extract") == 2, "nothing is extracted again"
     async with engine.app.store.reading() as session:
         versions = await answers.of_request(session, request_id)

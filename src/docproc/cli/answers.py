@@ -21,7 +21,7 @@ Status = Mapping[str, Any]
 COLOURS = {"completed": "green", "failed": "red", "sla_breached": "red"}
 DOUBTFUL, MISSING = "?", "✗"
 # Sources whose values stand on no page.
-NOT_PRINTED = {"memory": "remembered", "embedded": "attached data"}
+NOT_PRINTED = {"memory": "remembered", "embedded": "attached data", "operator": "a person said so"}
 # Of a request, whether it waits for the answers or they will amend it.
 HAS_QUESTIONS = "has questions for people, at the review station; docproc up --review flag asks none"
 
@@ -82,11 +82,16 @@ def _files(files: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
 
 
 def _missing(missing: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
+    asked: dict[str, list[str]] = {}
     for item in missing:
         unit = readable_unit(str(item["unit"]))
-        what = f"{unit}, {item['field']}" if item.get("field") else unit
+        if item.get("field"):
+            asked.setdefault(unit, []).append(str(item["field"]))
+            continue
         why = item.get("detail") or str(item["reason"]).replace("_", " ")
-        yield Text(f"  {MISSING} no result for {what}: {why}", style="red")
+        yield Text(f"  {MISSING} no result for {unit}: {why}", style="red")
+    for unit, fields in asked.items():
+        yield Text(f"  {DOUBTFUL} a person is asked about {unit}: {', '.join(fields)}", style="yellow")
 
 
 def readable_unit(unit: str) -> str:
@@ -146,6 +151,11 @@ def _readable(value: Any) -> str:
     return _counted(len(value), "row") if isinstance(value, list) else str(value)
 
 
+def _place(field: Mapping[str, Any]) -> str:
+    page = "" if field["page"] is None else pages([field["page"]])
+    return page if field.get("box") else NOT_PRINTED.get(str(field.get("source")), page)
+
+
 def field_rows(document: Mapping[str, Any]) -> Iterator[tuple[Text, Text, Text, Text, Text]]:
     """Mark, field, value, confidence, and page and reason for doubt of every field that was asked for."""
     found, doubtful = document["fields"] or {}, set(document["needs_review"] or [])
@@ -159,8 +169,7 @@ def field_rows(document: Mapping[str, Any]) -> Iterator[tuple[Text, Text, Text, 
         else:
             style = "yellow" if name in doubtful else ""
             mark = DOUBTFUL if name in doubtful else ""
-            confidence, page = percent(field["confidence"]), pages([field["page"]])
-            page = page if field.get("box") else NOT_PRINTED.get(field.get("source"), page)
+            confidence, page = percent(field["confidence"]), _place(field)
             why = f"{page}  {field['reason']}" if field.get("reason") else page
             yield (
                 Text(mark, style), Text(name), Text(_readable(field["value"]), style or "bold"),

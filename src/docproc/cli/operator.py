@@ -13,7 +13,7 @@ from rich.table import Table
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.app import open_database
-from docproc.cli.output import console, load_settings, print_json, run_async
+from docproc.cli.output import console, errors, load_settings, print_json, run_async
 from docproc.errors import UsageError
 from docproc.store import accounts, holding, sign_ins
 from docproc.store.accounts import Account
@@ -49,6 +49,10 @@ def add(
     _one_of("role", role, holding.ROLES)
     if language is not None:
         _one_of("language", language, LANGUAGES)
+    if unasked := sorted(set(skill) - set(SKILLS)):
+        errors.print(
+            f"[yellow]Tasks of DocProc's own never ask for {', '.join(unasked)}: {', '.join(SKILLS)}.[/]"
+        )
     hashed = None if no_password else _hash(password_stdin)
     account = Account(name, skill or SKILLS, role, display_name, language, hashed, subject)
 

@@ -46,7 +46,7 @@ def submit(
         accepted = _send_all(there, found, fields)
         for batch, answer in accepted:
             if not (wait and answer["request_id"]):
-                _say(batch, answer, as_json)
+                _say(batch, answer, as_json, server)
         sent = [(batch.name, answer["request_id"]) for batch, answer in accepted if answer["request_id"]]
         code = 0 if len(sent) == len(found) else 1
         if wait and sent:
@@ -130,7 +130,7 @@ def _size(found: Sequence[Batch]) -> int | None:
     return None if any(source.path is None for source in sources) else sum(map(_bytes_of, sources))
 
 
-def _say(batch: Batch, answer: Mapping[str, Any], as_json: bool) -> None:
+def _say(batch: Batch, answer: Mapping[str, Any], as_json: bool, server: str | None) -> None:
     if as_json:
         return print_json({"name": batch.name, **answer})
     name = escape(batch.name)
@@ -138,5 +138,6 @@ def _say(batch: Batch, answer: Mapping[str, Any], as_json: bool) -> None:
         message = escape(answer["error"]["message"])
         errors.print(f"[bold red]error:[/] {name}: {message}", highlight=False, soft_wrap=True)
         return
-    follow_up = f"[dim]{name}; docproc watch {answer['request_id']}[/]"
+    elsewhere = f" --server {escape(server)}" if server else ""
+    follow_up = f"[dim]{name}; docproc watch {answer['request_id']}{elsewhere}[/]"
     console.print(f"{answer['request_id']}  {follow_up}", highlight=False, soft_wrap=True)

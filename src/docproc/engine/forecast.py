@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -150,6 +150,8 @@ class Forecaster:
         self.store = store
         self.versions = versions
         self._view = View()
+        # Taken in since, by this process: a burst must not be promised what its first one will get.
+        self._accepted: list[Waiting] = []
         self._good_until = 0.0
         self._lock = asyncio.Lock()
 
@@ -157,6 +159,7 @@ class Forecaster:
         async with self._lock:
             if time.monotonic() >= self._good_until:
                 began = time.monotonic()
+                self._accepted = []
                 self._view = await self._look()
                 took = time.monotonic() - began
                 self._good_until = time.monotonic() + max(FRESH_SECONDS, LEAST_RATIO * took)
@@ -166,8 +169,17 @@ class Forecaster:
         self, plan: Plan, priority: int, received: datetime, deadline: datetime
     ) -> datetime | None:
         """When a request received now would be done."""
-        seconds = (await self.view()).expected_seconds(plan, priority, deadline)
+        view = await self.view()
+        seconds = replace(view, waiting=[*view.waiting, *self._accepted]).expected_seconds(
+            plan, priority, deadline
+        )
         return None if seconds is None else received + timedelta(seconds=seconds)
+
+    def accepted(self, request_id: UUID, plan: Plan, priority: int, deadline: datetime) -> None:
+        """One more waits, though the view does not show it yet."""
+        work = self._view.work(plan, {"": 1})
+        received = RequestStatus.RECEIVED.value
+        self._accepted.append(Waiting(request_id, received, priority, priority, False, deadline, work))
 
     async def _look(self) -> View:
         async with self.store.reading() as session:

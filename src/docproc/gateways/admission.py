@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from docproc.engine.forecast import Forecaster
 from docproc.errors import DeadlineAtRiskError
@@ -45,6 +46,10 @@ class Admission:
         now = utc_now()
         deadline = checkpoints(now, plan.workflow.sla, self.default_sla_seconds).deadline_utc
         return Expectation(await self.forecaster.expect(plan, priority, now, deadline), deadline)
+
+    def accepted(self, request_id: UUID, workflow: str, priority: int, expected: Expectation) -> None:
+        """It was taken in: whoever comes next waits behind it."""
+        self.forecaster.accepted(request_id, self.loader.plan(workflow), priority, expected.deadline_utc)
 
     def refuses(self, workflow: str, expected: Expectation) -> bool:
         policy = self.loader.plan(workflow).workflow.admission

@@ -109,6 +109,8 @@ class Reception:
             raise
         if accepted != request_id:
             await self.discard(request_id)
+        else:
+            self.admission.accepted(accepted, submission.workflow, submission.priority, expected)
         return Accepted(accepted, accepted == request_id, expected)
 
     async def _admitted(self, submission: Submission) -> Expectation:

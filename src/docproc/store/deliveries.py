@@ -60,14 +60,19 @@ def _body(request: Request, is_partial: bool) -> str:
         "partial": is_partial,
         "status": str(request.status),
         "workflow_name": request.workflow_name,
-        "created_at": request.created_at.isoformat(),
-        "deadline_utc": request.deadline_utc.isoformat() if request.deadline_utc else None,
-        "completed_at": request.completed_at.isoformat() if request.completed_at else None,
-        "breached_at": request.breached_at.isoformat() if request.breached_at else None,
+        "created_at": _written(request.created_at),
+        "deadline_utc": _written(request.deadline_utc),
+        "completed_at": _written(request.completed_at),
+        "breached_at": _written(request.breached_at),
         "result": request.result_payload,
         "error": request.error,
     }
     return json.dumps(said, default=str, ensure_ascii=False)
+
+
+def _written(moment: datetime | None) -> str | None:
+    """As the API writes it."""
+    return moment.isoformat().replace("+00:00", "Z") if moment else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.message import PipelineMessage, utc_now
 from docproc.store import events, holding, rows
 from docproc.store.columns import NO_DEADLINE
-from docproc.store.tables import BackofficeTask
+from docproc.store.tables import BackofficeTask, Request
 
 TABLE: Any = BackofficeTask.__table__
 OPEN = ("pending", "assigned")
 # In `input_data`: the answer went out flagged, and what the person says will amend it.
 AMENDS = "amends"
+# Behind the questions of ordinary requests that wait for their answers.
+AMENDMENT = 4
 
 
 async def create(
@@ -38,6 +40,7 @@ async def create(
     here, to go on from its stage.
     """
     task_id = uuid5(message.message_id, f"task:{task_type}")
+    wanted = await session.scalar(select(Request.priority).where(Request.id == message.request_id))
     mark = {AMENDS: True} if amends else {}
     # What the stage sends now and what the person sends later are two messages: of one id, the later one
     # would be taken for a repetition.
@@ -49,7 +52,7 @@ async def create(
         "task_type": task_type,
         "reference_id": reference_id,
         "status": "pending",
-        "priority": message.priority,
+        "priority": _priority(message, wanted, amends),
         "required_skills": [task_type],
         "source_stage": message.current_stage,
         "workflow_name": message.workflow_name,
@@ -69,6 +72,12 @@ async def create(
     )
     await events.record(session, [note])
     return task_id
+
+
+def _priority(message: PipelineMessage, wanted: int | None, amends: bool) -> int:
+    """As urgent as its request, whatever machines put back; but nobody waits for an amendment."""
+    priority = max(message.priority, message.priority if wanted is None else wanted)
+    return min(priority, AMENDMENT) if amends else priority
 
 
 async def open_count(session: AsyncSession, request_id: UUID) -> int:

@@ -94,8 +94,10 @@ class Desk:
         check_may_do(task, operator)
 
         async def take(session: AsyncSession) -> bool:
-            if not await holding.claim(session, task_id, operator, utc_now()):
+            now = utc_now()
+            if not await holding.claim(session, task_id, operator, now):
                 return False
+            await operators.seen(session, operator.username, now)
             await _note(session, task, Deed("claimed", operator.username, {}))
             return True
 
@@ -262,6 +264,7 @@ class Desk:
             await operators.record_handling(
                 session, operator.id, task.task_type, (now - began).total_seconds()
             )
+            await operators.seen(session, operator.username, now)
             await _note(session, task, Deed("completed", operator.username, told))
             return [] if message is None else await self.application.outbox.resume(session, message)
 

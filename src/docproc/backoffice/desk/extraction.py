@@ -23,7 +23,7 @@ from docproc.understanding.page import Box
 from docproc.workflow.definition import SchemaField
 
 # The source of a value that a person gave.
-PERSON = "person"
+PERSON = "operator"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,19 @@ router = APIRouter(tags=["tasks"])
 MOST = 500
 
 
+def _takes(**fields: str) -> dict[str, Any]:
+    """The body for OpenAPI: JSON or a form, in which objects are JSON as text."""
+    properties = {name: {"type": kind} for name, kind in {"operator": "string", **fields}.items()}
+    schema = {"schema": {"type": "object", "properties": properties}}
+    kinds = ("application/json", "application/x-www-form-urlencoded")
+    return {"requestBody": {"content": dict.fromkeys(kinds, schema)}}
+
+
+_ANSWER = _takes(doc_type="string", splits="object", extracted_data="object", where="object")
+_REASON = _takes(reason="string")
+_NOTHING = _takes()
+
+
 class TaskInfo(BaseModel):
     """A task as programs see it."""
 
@@ -87,55 +100,55 @@ def _info(task: BackofficeTask, holder: str | None, *, is_blind: bool) -> TaskIn
     return TaskInfo.model_validate({**values, "assigned_to": holder, **hidden})
 
 
-@router.post("/tasks/{task_id}/claim", summary="Take a task")
+@router.post("/tasks/{task_id}/claim", openapi_extra=_NOTHING, summary="Take a task")
 async def claim(desk: DeskOf, task_id: TaskId, operator: Actor) -> Outcome:
     """409 when somebody else has it or it is done."""
     task = await desk.claim(task_id, operator)
     return Outcome(task_id=task.id, status=task.status)
 
 
-@router.post("/tasks/{task_id}/submit", summary="Answer a task")
+@router.post("/tasks/{task_id}/submit", openapi_extra=_ANSWER, summary="Answer a task")
 async def submit(desk: DeskOf, task_id: TaskId, operator: Actor, said: Said) -> Outcome:
     """With `doc_type` for a page, `splits` for where documents begin, `extracted_data` for fields."""
     await desk.submit(task_id, operator, _opened(said))
     return Outcome(task_id=task_id, status="completed")
 
 
-@router.post("/tasks/{task_id}/cannot-read", summary="Nobody can answer it")
+@router.post("/tasks/{task_id}/cannot-read", openapi_extra=_REASON, summary="Nobody can answer it")
 async def cannot_read(desk: DeskOf, task_id: TaskId, operator: Actor, said: Said) -> Outcome:
     await desk.cannot_read(task_id, operator, str(said.get("reason") or ""))
     return Outcome(task_id=task_id, status="completed")
 
 
-@router.post("/tasks/{task_id}/release", summary="Give a task back")
+@router.post("/tasks/{task_id}/release", openapi_extra=_NOTHING, summary="Give a task back")
 async def release(desk: DeskOf, task_id: TaskId, operator: Actor) -> Outcome:
     await desk.release(task_id, operator)
     return Outcome(task_id=task_id, status="pending")
 
 
-@router.post("/tasks/{task_id}/skip", summary="Leave a task to others")
+@router.post("/tasks/{task_id}/skip", openapi_extra=_REASON, summary="Leave a task to others")
 async def skip(desk: DeskOf, task_id: TaskId, operator: Actor, said: Said) -> Outcome:
     await desk.skip(task_id, operator, str(said.get("reason") or ""))
     return Outcome(task_id=task_id, status="pending")
 
 
-@router.post("/tasks/{task_id}/escalate", summary="Leave a task to a supervisor")
+@router.post("/tasks/{task_id}/escalate", openapi_extra=_REASON, summary="Leave a task to a supervisor")
 async def escalate(desk: DeskOf, task_id: TaskId, operator: Actor, said: Said) -> Outcome:
     await desk.escalate(task_id, operator, str(said.get("reason") or ""))
     return Outcome(task_id=task_id, status="pending")
 
 
-@router.post("/tasks/{task_id}/heartbeat", summary="The person is at it")
+@router.post("/tasks/{task_id}/heartbeat", openapi_extra=_NOTHING, summary="The person is at it")
 async def heartbeat(desk: DeskOf, task_id: TaskId, operator: Actor) -> Beat:
     return Beat(holds=await desk.heartbeat(operator, task_id))
 
 
-@router.post("/heartbeat", summary="The person is there")
+@router.post("/heartbeat", openapi_extra=_NOTHING, summary="The person is there")
 async def presence(desk: DeskOf, operator: Actor) -> Beat:
     return Beat(holds=await desk.heartbeat(operator))
 
 
-@router.post("/next", summary="Take the most urgent task", response_model=Outcome)
+@router.post("/next", openapi_extra=_NOTHING, summary="Take the most urgent task", response_model=Outcome)
 async def next_task(desk: DeskOf, operator: Actor) -> Outcome | Response:
     """204 when there is none for this person."""
     task = await desk.next(operator)
