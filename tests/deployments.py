@@ -131,7 +131,7 @@ def _processes(folder: Path, *urls: str) -> Processes:
     processes = Processes(folder, *urls)
     processes.environment["DOCPROC_STORAGE_PATH"] = str(folder / "files")
     # One server for all tests, and it takes a hundred connections.
-    processes.environment["DOCPROC_DATABASE_CONNECTIONS"] = "3"
+    processes.environment["DOCPROC_DATABASE_CONNECTIONS"] = "2"
     del processes.environment["DOCPROC_COMPONENTS"]  # as it is delivered, without the engine tests' own
     for path in (ROOT / "config/workflows").glob("*.yaml"):
         text = patient(path.read_text(encoding="utf-8"))
