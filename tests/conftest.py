@@ -136,15 +136,6 @@ async def sqlite_engine(tmp_path: Path) -> AsyncIterator[Harness]:
         yield harness
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of a deployment stay in one process: else each would start its own, of twenty processes."""
-    for item in items:
-        called = getattr(item, "callspec", None)
-        if called is not None and (kind := called.params.get("deployment")):
-            item.add_marker(pytest.mark.xdist_group(f"deployment-{kind}"))
-
-
 @pytest.fixture(scope="session", params=["embedded", "distributed"])
 def deployment(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
