@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests import papers
 from tests.deployments import Deployment
 from tests.papers import ID_CARD, INVOICE
 from tests.processes import until
+
+# The deployments are started once, so their tests stay in one process.
+pytestmark = pytest.mark.xdist_group("deployment")
 
 # Every field is doubtful, and the flow waits for somebody who never comes.
 HURRIED = {
