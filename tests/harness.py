@@ -135,7 +135,7 @@ def settings_for(folder: Path, **values: Any) -> Settings:
         "_env_file": None,
         "shutdown_seconds": 5,
         # One server for all tests, and it takes a hundred connections.
-        "database_connections": 4,
+        "database_connections": 3,
         # A slow machine must not decide what a test sees.
         "default_sla_seconds": 600,
     }

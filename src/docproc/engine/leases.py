@@ -52,7 +52,7 @@ class Heartbeat:
         asyncio.run(self._beat())
 
     async def _beat(self) -> None:
-        store = Store(self.database_url)
+        store = Store(self.database_url, connections=2)
         try:
             while not self._stopped.is_set():
                 try:

@@ -44,7 +44,8 @@ class Store:
             self._claimer = self._writer.execution_options(**{_DURABLE: False})
         else:
             self._reader = self._writer = self._postgres_engine(pool_size=connections)
-            self._claimer = self._postgres_engine(pool_size=2, synchronous_commit="off")
+            claims = 1 if connections <= 2 else 2
+            self._claimer = self._postgres_engine(pool_size=claims, synchronous_commit="off")
 
     @property
     def is_sqlite(self) -> bool:
