@@ -50,7 +50,7 @@ bench: install
 
 # All models anew, from samples and the labelled folders in DATA: make train DATA="folder other/folder".
 train: install
-	$(BIN)/python -m docproc.quality.training $(DATA) $(ARGS)
+	$(BIN)/python -m docproc.apps.documents.quality.training $(DATA) $(ARGS)
 
 clean-venv:
 	rm -rf $(VENV)

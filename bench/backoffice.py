@@ -30,12 +30,12 @@ import structlog
 from bench.backoffice_office import RawQueue, ask, doubled, finish, hire, percentile, take_back_all
 from bench.servers import PostgresServer
 from docproc.app import App
-from docproc.backoffice.assignment import Assignment
-from docproc.backoffice.desk.desk import Desk
-from docproc.message import utc_now
+from docproc.engine.message import utc_now
+from docproc.engine.store import migrate
+from docproc.engine.store.tables import Operator
+from docproc.people.assignment import Assignment
+from docproc.people.desk import Desk
 from docproc.settings import Settings
-from docproc.store import migrate
-from docproc.store.tables import Operator
 
 DOCPROC, RAW = "docproc", "raw loop"
 NEXT_P99_MS = 100.0

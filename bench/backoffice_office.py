@@ -11,10 +11,11 @@ import asyncpg
 from sqlalchemy import select, text, update
 
 from bench.servers import PostgresServer
-from docproc.message import PipelineMessage, utc_now
-from docproc.store import holding, rows
-from docproc.store.session import Store
-from docproc.store.tables import BackofficeTask, Operator, Request
+from docproc.engine.message import PipelineMessage, utc_now
+from docproc.engine.store import rows
+from docproc.engine.store.session import Store
+from docproc.engine.store.tables import BackofficeTask, Operator, Request
+from docproc.people.store import holding
 
 # Who can do what: some only one kind, most both.
 SKILLS = (

@@ -17,10 +17,10 @@ from sqlalchemy import func, select
 
 from bench.documents import Paper, pages_of
 from bench.fleet import ROOT, Fleet, running
-from docproc.gateways.reception import Arrival
+from docproc.engine.store.requests import TERMINAL
+from docproc.engine.store.tables import Request
+from docproc.http.reception import Arrival
 from docproc.registry import COMPONENT_REGISTRY
-from docproc.store.requests import TERMINAL
-from docproc.store.tables import Request
 
 EMBEDDED = "sql/sqlite"
 # Embedded is one process with two children, as `docproc up` starts it; else two with one child each.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pypdfium2
 
-from docproc import samples
+from docproc.apps.documents import samples
 
 PACKET_PAGES = 10
 SCAN_PAGES = 3  # of a scanned file: short, so that two processes share the pages evenly

@@ -27,7 +27,7 @@ from sqlalchemy import select
 from bench import peers
 from bench.fleet import COMBINATIONS, Fleet, addresses, running
 from bench.graph import FANOUT, PATHS, POISON
-from docproc.store.tables import Event, Request
+from docproc.engine.store.tables import Event, Request
 
 OURS = tuple(f"docproc {combination}" for combination in COMBINATIONS)
 

@@ -34,10 +34,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from bench.faulty import PATHS, WORKFLOW
 from bench.fleet import Fleet
 from bench.servers import PostgresServer, RabbitServer
+from docproc.engine.message import PipelineMessage
+from docproc.engine.store import rows
+from docproc.engine.store.tables import Document, Request
 from docproc.errors import TransportError
-from docproc.message import PipelineMessage
-from docproc.store import rows
-from docproc.store.tables import Document, Request
 
 SYSTEMS = ("sql/sqlite", "sql/postgresql", "rabbitmq/postgresql")
 TAKEOVER_LIMIT_SECONDS = 5.0

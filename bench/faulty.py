@@ -18,15 +18,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc import logs
 from docproc.app import App
-from docproc.cli.output import run_async
-from docproc.component import NEXT, BaseComponent, Emission, JoinComponent
+from docproc.engine.component import NEXT, BaseComponent, Emission, JoinComponent
+from docproc.engine.message import PipelineMessage
+from docproc.engine.store import fan_in
+from docproc.engine.store.fan_in import Join
+from docproc.engine.store.tables import Document
+from docproc.engine.transport import Copy, Delivery, Transport
 from docproc.errors import TransientError
-from docproc.message import PipelineMessage
 from docproc.settings import Settings
-from docproc.store import fan_in
-from docproc.store.fan_in import Join
-from docproc.store.tables import Document
-from docproc.transport import Copy, Delivery, Transport
+from docproc.terminal.output import run_async
 
 PATHS = {
     name: f"bench.faulty.{kind}"

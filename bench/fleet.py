@@ -17,11 +17,11 @@ import psutil
 from sqlalchemy import func, select
 
 from docproc.app import App
-from docproc.engine.intake import Submission
+from docproc.engine.running.intake import Submission
+from docproc.engine.store import migrate
+from docproc.engine.store.session import Store
+from docproc.engine.store.tables import Request, Worker
 from docproc.settings import Settings
-from docproc.store import migrate
-from docproc.store.session import Store
-from docproc.store.tables import Request, Worker
 
 ROOT = Path(__file__).parents[1]
 COMBINATIONS = ("sql/sqlite", "sql/postgresql", "rabbitmq/postgresql")

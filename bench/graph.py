@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.component import NEXT, BaseComponent, Emission, JoinComponent
+from docproc.engine.component import NEXT, BaseComponent, Emission, JoinComponent
+from docproc.engine.message import PipelineMessage
+from docproc.engine.store.fan_in import Join
 from docproc.errors import TransientError
-from docproc.message import PipelineMessage
-from docproc.store.fan_in import Join
 
 PATHS = {
     name: f"bench.graph.{kind}"

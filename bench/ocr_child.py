@@ -17,9 +17,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from docproc.understanding import rendering
-from docproc.understanding.ocr import engine, rapid, upright
-from docproc.understanding.ocr.engine import OcrEngine
+from docproc.reading import rendering
+from docproc.reading.ocr import engine, rapid, upright
+from docproc.reading.ocr.engine import OcrEngine
 
 Reader = Callable[[Path], list[str]]
 

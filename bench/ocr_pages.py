@@ -10,9 +10,9 @@ from itertools import zip_longest
 from pathlib import Path
 from random import Random
 
-from docproc import samples
-from docproc.samples import scan
-from docproc.understanding import rendering, text_layer
+from docproc.apps.documents import samples
+from docproc.apps.documents.samples import scan
+from docproc.reading import rendering, text_layer
 
 _KINDS = ("invoice", "receipt", "payslip", "contract", "bank_statement", "id_card")
 _DIGITS = re.compile(r"\d+")

@@ -14,11 +14,12 @@ from typing import Any
 
 from bench.documents import Paper, pages_of
 from docproc.app import App
+from docproc.apps.documents.understanding import boundaries
+from docproc.apps.documents.understanding.boundaries import PageKind, marks
+from docproc.apps.documents.understanding.classify import classify
+from docproc.apps.documents.understanding.extract import FieldSpec, extract
+from docproc.reading import reading
 from docproc.settings import Settings
-from docproc.understanding import boundaries, reading
-from docproc.understanding.boundaries import PageKind, marks
-from docproc.understanding.classify import classify
-from docproc.understanding.extract import FieldSpec, extract
 
 PROCESSES = 2
 SYSTEM = "raw loop"

@@ -13,7 +13,7 @@ from bench.servers import PostgresServer
 from bench.sla_fleet import DOCPROC, System, running
 from bench.sla_ledger import Fate
 from bench.sla_load import Arrival, Scale, arrivals
-from docproc.store import rows
+from docproc.engine.store import rows
 
 LOAD = 100
 # More wait for people than usual: what the workers finish says nothing of the monitor.

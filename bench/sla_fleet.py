@@ -23,9 +23,9 @@ from bench.servers import PostgresServer
 from bench.sla_flow import BY_AGE, ORDER_VARIABLE, PATHS, workflows
 from bench.sla_ledger import Fate, fates
 from bench.sla_load import Arrival, Scale
-from docproc.engine.intake import Submission
-from docproc.store import rows
-from docproc.store.session import is_passing
+from docproc.engine.running.intake import Submission
+from docproc.engine.store import rows
+from docproc.engine.store.session import is_passing
 
 DOCPROC = "docproc"
 FIFO = "docproc fifo"

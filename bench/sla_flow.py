@@ -14,11 +14,11 @@ from sqlalchemy import select
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
-from docproc.component import BACKOFFICE, NEXT, BaseComponent, Emission, JoinComponent, Where
-from docproc.message import PipelineMessage, utc_now
-from docproc.store import messages, missing, tasks
-from docproc.store.fan_in import Join
-from docproc.store.tables import FanInArrival
+from docproc.engine.component import BACKOFFICE, NEXT, BaseComponent, Emission, JoinComponent, Where
+from docproc.engine.message import PipelineMessage, utc_now
+from docproc.engine.store import messages, missing, tasks
+from docproc.engine.store.fan_in import Join
+from docproc.engine.store.tables import FanInArrival
 
 ORDER_VARIABLE = "BENCH_ORDER"
 BY_AGE = "age"

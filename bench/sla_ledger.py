@@ -9,8 +9,8 @@ from typing import Any
 from uuid import UUID
 
 from bench.sla_load import Arrival
-from docproc.store import rows
-from docproc.store.session import Store
+from docproc.engine.store import rows
+from docproc.engine.store.session import Store
 
 
 @dataclass

@@ -14,12 +14,12 @@ from bench.sla_fleet import DOCPROC, System, running
 from bench.sla_flow import PATHS
 from bench.sla_ledger import percentile
 from bench.sla_load import SEED, Scale
-from docproc.message import PipelineMessage
-from docproc.store import events, messages, rows
-from docproc.store.messages import Outgoing
-from docproc.store.tables import MessageState, Request, RequestStatus, Worker
-from docproc.workflow.checkpoints import Checkpoints, checkpoints
-from docproc.workflow.definition import Sla
+from docproc.engine.message import PipelineMessage
+from docproc.engine.store import events, messages, rows
+from docproc.engine.store.messages import Outgoing
+from docproc.engine.store.tables import MessageState, Request, RequestStatus, Worker
+from docproc.engine.workflow.checkpoints import Checkpoints, checkpoints
+from docproc.engine.workflow.definition import Sla
 
 OPEN = 10_000
 NEAR = 400

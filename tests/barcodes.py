@@ -9,7 +9,7 @@ from PIL import Image
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from docproc.understanding.codes.ticketbai import crc8
+from docproc.reading.codes.ticketbai import crc8
 
 Modules = numpy.typing.NDArray[numpy.bool_]
 QR, PDF417, CODE128 = (

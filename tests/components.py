@@ -12,13 +12,13 @@ from uuid import NAMESPACE_URL, uuid5
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.component import BACKOFFICE, NEXT, BaseComponent, Emission, JoinComponent, Where
+from docproc.engine.component import BACKOFFICE, NEXT, BaseComponent, Emission, JoinComponent, Where
+from docproc.engine.message import PipelineMessage
+from docproc.engine.store import fan_in
+from docproc.engine.store.fan_in import Join
+from docproc.engine.store.tables import Request
+from docproc.engine.transport import Delivery
 from docproc.errors import MessageError, PermanentError, TransientError
-from docproc.message import PipelineMessage
-from docproc.store import fan_in
-from docproc.store.fan_in import Join
-from docproc.store.tables import Request
-from docproc.transport import Delivery
 
 
 def _with(message: PipelineMessage, **payload: object) -> PipelineMessage:

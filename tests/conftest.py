@@ -15,10 +15,10 @@ import aiormq
 import pytest
 import structlog
 
+from docproc.engine.store import migrate
+from docproc.engine.store.session import Store
+from docproc.engine.transport import DEAD_LETTER_QUEUE, QUEUE_BINDINGS
 from docproc.settings import Settings
-from docproc.store import migrate
-from docproc.store.session import Store
-from docproc.transport import DEAD_LETTER_QUEUE, QUEUE_BINDINGS
 from tests import deployments, services
 from tests.components import PATHS
 from tests.deployments import Deployment

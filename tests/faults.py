@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.component import NEXT, BaseComponent, Emission
-from docproc.message import PipelineMessage
+from docproc.engine.component import NEXT, BaseComponent, Emission
+from docproc.engine.message import PipelineMessage
 
 
 class Gate(BaseComponent):

@@ -13,11 +13,11 @@ from uuid import UUID
 from sqlalchemy import select
 
 from docproc.app import App
-from docproc.engine.intake import Submission
-from docproc.engine.worker import Worker
+from docproc.engine.running.intake import Submission
+from docproc.engine.running.worker import Worker
+from docproc.engine.store import events, rows
+from docproc.engine.store.tables import Request, RequestStatus
 from docproc.settings import Settings
-from docproc.store import events, rows
-from docproc.store.tables import Request, RequestStatus
 from tests.components import PATHS
 
 TERMINAL = {RequestStatus.COMPLETED, RequestStatus.FAILED}

@@ -10,11 +10,12 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.component import BACKOFFICE, NEXT, BaseComponent, Emission
+from docproc.apps.documents.store import documents, pages
+from docproc.engine.component import BACKOFFICE, NEXT, BaseComponent, Emission
+from docproc.engine.message import PipelineMessage
+from docproc.engine.store import tasks
+from docproc.engine.store.tables import DocumentStatus, PageStatus
 from docproc.errors import PermanentError, TransientError
-from docproc.message import PipelineMessage
-from docproc.store import documents, pages, tasks
-from docproc.store.tables import DocumentStatus, PageStatus
 
 FLOW = """
     EARLY

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from docproc.understanding.page import PageText, Source, Word
+from docproc.reading.page import PageText, Source, Word
 
 COLUMNS, ROWS = 100, 70  # of a whole page
 

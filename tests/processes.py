@@ -28,7 +28,7 @@ import psutil
 
 from bench.servers import HOST, _free_ports
 from docproc.app import open_client
-from docproc.engine.intake import Submission
+from docproc.engine.running.intake import Submission
 from docproc.settings import Settings
 from tests import forking
 from tests.components import PATHS

@@ -1,4 +1,4 @@
-from docproc.component import NEXT, BaseComponent
+from docproc.engine.component import NEXT, BaseComponent
 from docproc.errors import TransientError
 
 

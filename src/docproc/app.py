@@ -11,26 +11,26 @@ import structlog
 from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
 
-from docproc.blobs import BlobStore
-from docproc.blobstores.local import LocalBlobStore
-from docproc.component import BaseComponent, Context
-from docproc.engine.forecast import Forecaster
-from docproc.engine.intake import Intake
-from docproc.engine.outbox import Outbox
-from docproc.engine.pools import Pools
-from docproc.engine.relay import Relay
-from docproc.engine.worker import Worker
+from docproc.engine.blobs import BlobStore
+from docproc.engine.blobstores.local import LocalBlobStore
+from docproc.engine.component import BaseComponent, Context
+from docproc.engine.deadlines.forecast import Forecaster
+from docproc.engine.running.intake import Intake
+from docproc.engine.running.outbox import Outbox
+from docproc.engine.running.pools import Pools
+from docproc.engine.running.relay import Relay
+from docproc.engine.running.worker import Worker
+from docproc.engine.store import migrate
+from docproc.engine.store.session import Store
+from docproc.engine.store.workers import new_worker_id
+from docproc.engine.transport import Topology, Transport
+from docproc.engine.workflow.loader import WorkflowLoader
+from docproc.engine.workflow.versions import Versions
 from docproc.errors import ConfigurationError
-from docproc.gateways.admission import Admission
-from docproc.gateways.reception import Reception
+from docproc.http.admission import Admission
+from docproc.http.reception import Reception
 from docproc.registry import Registry
 from docproc.settings import Settings
-from docproc.store import migrate
-from docproc.store.session import Store
-from docproc.store.workers import new_worker_id
-from docproc.transport import Topology, Transport
-from docproc.workflow.loader import WorkflowLoader
-from docproc.workflow.versions import Versions
 
 log = structlog.get_logger(__name__)
 
@@ -70,7 +70,7 @@ class App:
     def transport(self) -> Transport:
         if self.settings.effective_transport == "rabbitmq":
             try:
-                from docproc.transports.rabbitmq import RabbitMqTransport
+                from docproc.engine.transports.rabbitmq import RabbitMqTransport
             except ImportError as error:
                 raise ConfigurationError(
                     f"the rabbitmq transport needs a package that is not installed: {error.name}",
@@ -82,7 +82,7 @@ class App:
                 message_ttl_ms=self.settings.message_ttl_ms,
                 quorum=self.settings.quorum_queues,
             )
-        from docproc.transports.sql import SqlTransport
+        from docproc.engine.transports.sql import SqlTransport
 
         return SqlTransport(self.store, self.worker_id)
 

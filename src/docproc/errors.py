@@ -120,7 +120,7 @@ class UnroutableError(TransportError):
     def __init__(self, routing_key: str, exchange: str) -> None:
         super().__init__(
             f"no queue is bound to routing key {routing_key!r} on exchange {exchange!r}",
-            remedy="Add it to QUEUE_BINDINGS in docproc/transport.py or set routing_key on the component",
+            remedy="Add it to QUEUE_BINDINGS, or set routing_key on the component",
         )
         self.routing_key = routing_key
         self.exchange = exchange

@@ -7,22 +7,24 @@ from collections.abc import Mapping
 from functools import cached_property
 from importlib.metadata import entry_points
 
-from docproc.component import BaseComponent
+from docproc.engine.component import BaseComponent
 from docproc.errors import ConfigurationError
 
 ENTRY_POINT_GROUP = "docproc.components"
 
 # Name -> "module.Class". Packages add theirs by the entry point group above.
 COMPONENT_REGISTRY: dict[str, str] = {
-    "collect": "docproc.components.collect.Collect",
-    "workflow_router": "docproc.components.workflow_router.WorkflowRouter",
-    "splitter": "docproc.components.splitter.Splitter",
-    "ocr": "docproc.components.ocr.Ocr",
-    "classifier": "docproc.components.classifier.Classifier",
-    "classification_aggregator": "docproc.components.classification_aggregator.ClassificationAggregator",
-    "extractor": "docproc.components.extractor.Extractor",
-    "extraction_aggregator": "docproc.components.extraction_aggregator.ExtractionAggregator",
-    "consolidator": "docproc.components.consolidator.Consolidator",
+    "collect": "docproc.engine.components.collect.Collect",
+    "workflow_router": "docproc.engine.components.workflow_router.WorkflowRouter",
+    "splitter": "docproc.apps.documents.components.splitter.Splitter",
+    "ocr": "docproc.apps.documents.components.ocr.Ocr",
+    "classifier": "docproc.apps.documents.components.classifier.Classifier",
+    "classification_aggregator": (
+        "docproc.apps.documents.components.classification_aggregator.ClassificationAggregator"
+    ),
+    "extractor": "docproc.apps.documents.components.extractor.Extractor",
+    "extraction_aggregator": "docproc.apps.documents.components.extraction_aggregator.ExtractionAggregator",
+    "consolidator": "docproc.apps.documents.components.consolidator.Consolidator",
 }
 
 
@@ -56,7 +58,7 @@ class Registry:
         if not (isinstance(found, type) and issubclass(found, BaseComponent)):
             raise ConfigurationError(
                 f"component {name!r}: {self.paths[name]} is not a BaseComponent",
-                remedy="Derive it from docproc.component.BaseComponent",
+                remedy="Derive it from docproc.engine.component.BaseComponent",
             )
         if getattr(found, "component_name", None) != name:
             raise ConfigurationError(

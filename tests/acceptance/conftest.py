@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from docproc.gateways.api.app import create_app
+from docproc.http.app import create_app
 from tests.harness import Harness
 
 

@@ -18,11 +18,11 @@ from reportlab.pdfgen.canvas import Canvas
 
 from bench.servers import _free_ports
 from docproc.app import App
+from docproc.apps.documents.store import pages
+from docproc.engine.store.session import Store
+from docproc.engine.store.tables import Request
 from docproc.errors import ConfigurationError, DatabaseDownError
-from docproc.gateways.api.server import serve
-from docproc.store import pages
-from docproc.store.session import Store
-from docproc.store.tables import Request
+from docproc.http.server import serve
 from tests.acceptance.conftest import client_of
 from tests.harness import Harness, opened, settings_for
 

@@ -18,8 +18,8 @@ from hypothesis import HealthCheck
 
 from bench.servers import _free_ports
 from docproc.app import App
-from docproc.gateways.api.app import create_app
-from docproc.gateways.api.server import serve
+from docproc.http.app import create_app
+from docproc.http.server import serve
 from docproc.settings import Settings
 from tests.harness import settings_for
 from tests.processes import until

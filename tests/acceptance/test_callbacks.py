@@ -14,13 +14,13 @@ import httpx
 import pytest
 from standardwebhooks import Webhook
 
+from docproc.engine.store import requests
 from docproc.errors import ConfigurationError
-from docproc.gateways.api.app import create_app
-from docproc.gateways.callbacks import signature
-from docproc.gateways.callbacks.secret import FILE
-from docproc.gateways.callbacks.signature import new_secret
-from docproc.gateways.reception import Arrival
-from docproc.store import requests
+from docproc.http.app import create_app
+from docproc.http.callbacks import signature
+from docproc.http.callbacks.secret import FILE
+from docproc.http.callbacks.signature import new_secret
+from docproc.http.reception import Arrival
 from tests.acceptance.conftest import client_of
 from tests.harness import Harness, opened, settings_for
 from tests.receiver import receiving

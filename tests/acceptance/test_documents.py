@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from docproc import samples
+from docproc.apps.documents import samples
 from tests import papers
 from tests.deployments import PATIENCE, Deployment
 from tests.papers import ID_CARD, INVOICE, LETTER, PAYSLIP

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from docproc.app import App
-from docproc.quality.evaluation import how_of
-from docproc.quality.understand import understand
+from docproc.apps.documents.quality.evaluation import how_of
+from docproc.apps.documents.quality.understand import understand
 from tests import papers
 from tests.harness import settings_for
 

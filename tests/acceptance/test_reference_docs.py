@@ -17,14 +17,14 @@ from pydantic import BaseModel
 
 from docproc import errors
 from docproc.app import App
-from docproc.backoffice.supervision import second_reader  # noqa: F401 # its metrics are listed, too
 from docproc.cli.main import app as command_line
-from docproc.engine.work import Outcome
-from docproc.gateways.callbacks import sender  # noqa: F401 # its metrics are listed, too
-from docproc.message import Failure, PipelineMessage
+from docproc.engine.message import Failure, PipelineMessage
+from docproc.engine.running.work import Outcome
+from docproc.engine.store.tables import Base, MessageState, RequestStatus
+from docproc.engine.workflow import conditions, definition
+from docproc.http.callbacks import sender  # noqa: F401 # its metrics are listed, too
+from docproc.people.supervision import second_reader  # noqa: F401 # its metrics are listed, too
 from docproc.settings import Settings
-from docproc.store.tables import Base, MessageState, RequestStatus
-from docproc.workflow import conditions, definition
 from tests.harness import settings_for
 
 ROOT = Path(__file__).parents[2]

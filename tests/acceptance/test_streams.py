@@ -18,12 +18,12 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from bench.servers import _free_ports
 from docproc.app import App
+from docproc.engine.store import answers, events, requests
+from docproc.engine.store.tables import Request, RequestStatus
 from docproc.errors import DatabaseDownError
-from docproc.gateways.api import looks, server
-from docproc.gateways.api.following import Hub
-from docproc.gateways.api.server import serve
-from docproc.store import answers, events, requests
-from docproc.store.tables import Request, RequestStatus
+from docproc.http import looks, server
+from docproc.http.following import Hub
+from docproc.http.server import serve
 from tests.harness import Harness
 
 FAN = """

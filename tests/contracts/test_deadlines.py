@@ -12,14 +12,14 @@ import pytest
 import structlog
 
 from docproc.app import App
-from docproc.engine import bands
-from docproc.engine.forecast import View
-from docproc.engine.planner import Planner
+from docproc.engine.deadlines import monitor as sla
+from docproc.engine.deadlines.forecast import View
+from docproc.engine.deadlines.monitor import SlaMonitor
+from docproc.engine.deadlines.planner import Planner
+from docproc.engine.running import bands
+from docproc.engine.store import answers, requests
+from docproc.engine.store.tables import Request
 from docproc.errors import DatabaseDownError
-from docproc.monitor import sla
-from docproc.monitor.sla import SlaMonitor
-from docproc.store import answers, requests
-from docproc.store.tables import Request
 from tests.components import Gather
 from tests.harness import Harness
 

@@ -8,11 +8,11 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from docproc.engine import dead_letters
-from docproc.engine.intake import Submission
+from docproc.engine.message import PipelineMessage
+from docproc.engine.running import dead_letters
+from docproc.engine.running.intake import Submission
+from docproc.engine.store.tables import DeadLetter
 from docproc.errors import UnknownWorkflowError
-from docproc.message import PipelineMessage
-from docproc.store.tables import DeadLetter
 from tests import components
 from tests.harness import Harness
 
@@ -448,7 +448,7 @@ async def _generation(engine: Harness, request_id: object, number: int) -> bool:
 async def test_broken_stream_goes_on_where_it_was_committed(
     engine: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("docproc.engine.handler.STREAM_CHUNK", 10)
+    monkeypatch.setattr("docproc.engine.running.handler.STREAM_CHUNK", 10)
     engine.workflow(
         "stream",
         """
@@ -467,7 +467,7 @@ async def test_broken_stream_goes_on_where_it_was_committed(
 
 
 async def test_window_bounds_what_is_in_flight(engine: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("docproc.engine.handler.STREAM_CHUNK", 4)
+    monkeypatch.setattr("docproc.engine.running.handler.STREAM_CHUNK", 4)
     engine.workflow(
         "window",
         """
@@ -510,7 +510,7 @@ async def test_exclusive_work_is_done_once_though_delivered_twice(engine: Harnes
     request_id = await engine.submit("paid")
     if engine.app.transport.has_broker:
         (row,) = await engine.query("SELECT id, queue, band, body FROM messages")
-        from docproc.engine.outbox import copy_of
+        from docproc.engine.running.outbox import copy_of
 
         await engine.app.transport.publish([copy_of(row, engine.app.topology)] * 3)
     await engine.start()

@@ -9,10 +9,10 @@ from uuid import uuid4
 import aiormq
 import pytest
 
+from docproc.engine.message import PipelineMessage
+from docproc.engine.transport import DEAD_LETTER_QUEUE, QUEUE_BINDINGS, Copy
+from docproc.engine.transports.rabbitmq import RabbitMqTransport
 from docproc.errors import UnroutableError
-from docproc.message import PipelineMessage
-from docproc.transport import DEAD_LETTER_QUEUE, QUEUE_BINDINGS, Copy
-from docproc.transports.rabbitmq import RabbitMqTransport
 from tests.harness import Harness, opened, settings_for
 
 ONE = "stages: [{name: work, component: work}]"

@@ -9,13 +9,13 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import select
 
-from docproc.engine.intake import Submission
-from docproc.engine.outbox import copy_of
-from docproc.message import PipelineMessage, utc_now
-from docproc.store import messages
-from docproc.store.messages import Outgoing
-from docproc.store.tables import DeadLetter, MessageState
-from docproc.transport import Copy, Delivery, Transport
+from docproc.engine.message import PipelineMessage, utc_now
+from docproc.engine.running.intake import Submission
+from docproc.engine.running.outbox import copy_of
+from docproc.engine.store import messages
+from docproc.engine.store.messages import Outgoing
+from docproc.engine.store.tables import DeadLetter, MessageState
+from docproc.engine.transport import Copy, Delivery, Transport
 from tests.harness import Harness
 
 ONE = "stages: [{name: work, component: work}]"
@@ -112,7 +112,7 @@ async def test_idle_consumer_is_woken_by_another_process_without_polling(
     engine: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Waking must not depend on the idle timeout: it is set beyond the test's patience."""
-    monkeypatch.setattr("docproc.transports.sql.IDLE_SECONDS", 60.0)
+    monkeypatch.setattr("docproc.engine.transports.sql.IDLE_SECONDS", 60.0)
     engine.workflow("one", ONE)
     await engine.start("work")
     for _ in range(3):

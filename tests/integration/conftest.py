@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from docproc.store import migrate
-from docproc.store.session import Store
+from docproc.engine.store import migrate
+from docproc.engine.store.session import Store
 from tests.processes import FAULTS, Processes, delete_queue
 
 

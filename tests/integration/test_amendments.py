@@ -10,12 +10,13 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.component import NEXT, BaseComponent, Emission
-from docproc.message import PipelineMessage, utc_now
-from docproc.store import answers, documents, pages
-from docproc.store.tables import BackofficeTask, Operator, PageStatus
-from docproc.understanding import page as page_text
-from docproc.understanding.plain_text import page_of
+from docproc.apps.documents.store import documents, pages
+from docproc.engine.component import NEXT, BaseComponent, Emission
+from docproc.engine.message import PipelineMessage, utc_now
+from docproc.engine.store import answers
+from docproc.engine.store.tables import BackofficeTask, Operator, PageStatus
+from docproc.reading import page as page_text
+from docproc.reading.plain_text import page_of
 from tests.components import PATHS
 from tests.harness import Harness
 

@@ -13,14 +13,14 @@ import pytest
 from sqlalchemy import func, select
 
 from docproc.app import App
-from docproc.backoffice.app import create_app
-from docproc.backoffice.assignment import Assignment
-from docproc.message import PipelineMessage, utc_now
-from docproc.people import PRESENT_SECONDS
+from docproc.engine.message import PipelineMessage, utc_now
+from docproc.engine.store import tasks
+from docproc.engine.store.tables import BackofficeTask, Operator, Request
+from docproc.people.assignment import Assignment
+from docproc.people.availability import PRESENT_SECONDS
+from docproc.people.station.app import create_app
+from docproc.people.store.holding import COOL_DOWN_SECONDS
 from docproc.settings import Settings
-from docproc.store import tasks
-from docproc.store.holding import COOL_DOWN_SECONDS
-from docproc.store.tables import BackofficeTask, Operator, Request
 from tests.components import PATHS
 from tests.harness import Harness
 from tests.integration.test_amendments import FIRST, REST, TEXTS, _tasks, flow

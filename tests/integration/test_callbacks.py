@@ -13,18 +13,18 @@ import pytest
 from sqlalchemy.exc import OperationalError
 from standardwebhooks import Webhook
 
-from docproc.gateways.callbacks import sender as sending
-from docproc.gateways.callbacks import signature
-from docproc.gateways.callbacks.post import Poster
-from docproc.gateways.callbacks.resolver import Resolver
-from docproc.gateways.callbacks.schedule import Schedule
-from docproc.gateways.callbacks.sender import Sender
-from docproc.message import utc_now
-from docproc.store import answers, deliveries, requests, rows
-from docproc.store.deliveries import Due
-from docproc.store.events import TABLE as EVENTS
-from docproc.store.session import Store
-from docproc.store.tables import Request
+from docproc.engine.message import utc_now
+from docproc.engine.store import answers, deliveries, requests, rows
+from docproc.engine.store.deliveries import Due
+from docproc.engine.store.events import TABLE as EVENTS
+from docproc.engine.store.session import Store
+from docproc.engine.store.tables import Request
+from docproc.http.callbacks import sender as sending
+from docproc.http.callbacks import signature
+from docproc.http.callbacks.post import Poster
+from docproc.http.callbacks.resolver import Resolver
+from docproc.http.callbacks.schedule import Schedule
+from docproc.http.callbacks.sender import Sender
 from tests import services
 from tests.receiver import Answer, Received, Receiver, receiving
 

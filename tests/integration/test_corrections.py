@@ -17,18 +17,19 @@ from reportlab.pdfgen import canvas
 from sqlalchemy import select
 from typer.testing import CliRunner, Result
 
+from docproc.apps.documents.components.recollection import Recollection, Seeking, keys_of
+from docproc.apps.documents.quality import labels as labelled
+from docproc.apps.documents.store import corrections, documents, pages
+from docproc.apps.documents.store.corrections import Memory, Review, Said, Subject, Wanted
+from docproc.apps.documents.understanding import memory
 from docproc.cli.main import app
-from docproc.components.recollection import Recollection, Seeking, keys_of
+from docproc.engine.message import utc_now
+from docproc.engine.store import events, migrate
+from docproc.engine.store.session import Store
+from docproc.engine.store.tables import CorrectionSubject, Layout, LayoutKey, Request, WorkflowVersion
+from docproc.engine.workflow.definition import Workflow
 from docproc.errors import UsageError
-from docproc.message import utc_now
-from docproc.quality import labels as labelled
-from docproc.store import corrections, documents, events, migrate, pages
-from docproc.store.corrections import Memory, Review, Said, Subject, Wanted
-from docproc.store.session import Store
-from docproc.store.tables import CorrectionSubject, Layout, LayoutKey, Request, WorkflowVersion
-from docproc.understanding import memory
-from docproc.understanding import page as page_text
-from docproc.workflow.definition import Workflow
+from docproc.reading import page as page_text
 from tests.integration.test_cli_documents import as_delivered
 from tests.pages import page_of
 from tests.processes import Processes

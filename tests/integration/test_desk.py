@@ -10,9 +10,9 @@ from uuid import UUID
 import httpx
 import pytest
 
-from docproc.backoffice.app import create_app
-from docproc.store import answers
-from docproc.store.tables import BackofficeTask
+from docproc.engine.store import answers
+from docproc.engine.store.tables import BackofficeTask
+from docproc.people.station.app import create_app
 from tests.components import PATHS
 from tests.harness import Harness
 from tests.integration.test_amendments import FIRST, REST, TEXTS, _tasks, flow

@@ -7,9 +7,9 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from docproc.engine import forecast
-from docproc.store import rows
-from docproc.store.events import TABLE as EVENTS
+from docproc.engine.deadlines import forecast
+from docproc.engine.store import rows
+from docproc.engine.store.events import TABLE as EVENTS
 from tests.acceptance.conftest import client_of
 from tests.harness import Harness
 

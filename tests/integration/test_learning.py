@@ -9,17 +9,17 @@ from typing import Any
 import numpy
 import pytest
 
-from docproc.engine.pools import Pools
+from docproc.apps.documents.quality import labels, learning, verdicts
+from docproc.apps.documents.quality.labels import Folder, LabelledDocument, LabelledFile
+from docproc.apps.documents.quality.learning import Kind, Learner, Material
+from docproc.apps.documents.quality.measure import FileVerdict, PageVerdict
+from docproc.apps.documents.quality.training import fields
+from docproc.apps.documents.quality.understand import How
+from docproc.apps.documents.understanding import classify, models
+from docproc.apps.documents.understanding.extract import FieldSpec, calibrate
+from docproc.engine.running.pools import Pools
 from docproc.errors import UsageError
-from docproc.quality import labels, learning, verdicts
-from docproc.quality.labels import Folder, LabelledDocument, LabelledFile
-from docproc.quality.learning import Kind, Learner, Material
-from docproc.quality.measure import FileVerdict, PageVerdict
-from docproc.quality.training import fields
-from docproc.quality.understand import How
-from docproc.understanding import classify, models
-from docproc.understanding.extract import FieldSpec, calibrate
-from docproc.understanding.page import PageText, unpack
+from docproc.reading.page import PageText, unpack
 from tests import papers
 
 SCHEMAS = {"invoice": [FieldSpec("total_amount", "decimal")]}

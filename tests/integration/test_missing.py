@@ -9,12 +9,12 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import event
 
-from docproc.message import Failure, PipelineMessage, utc_now
-from docproc.store import fan_in, messages, missing, rows, tasks
-from docproc.store.fan_in import SEALED_UNIT, Arrival
-from docproc.store.messages import Outgoing
-from docproc.store.session import Store
-from docproc.store.tables import MessageState, Operator, Request
+from docproc.engine.message import Failure, PipelineMessage, utc_now
+from docproc.engine.store import fan_in, messages, missing, rows, tasks
+from docproc.engine.store.fan_in import SEALED_UNIT, Arrival
+from docproc.engine.store.messages import Outgoing
+from docproc.engine.store.session import Store
+from docproc.engine.store.tables import MessageState, Operator, Request
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 

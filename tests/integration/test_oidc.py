@@ -18,11 +18,11 @@ from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet, OctKey
 from pydantic import SecretStr
 
-from docproc.backoffice.sign_in.oidc import provider_of
 from docproc.errors import ConfigurationError
+from docproc.people.sign_in.oidc import provider_of
+from docproc.people.store import accounts
+from docproc.people.store.accounts import Account
 from docproc.settings import Settings
-from docproc.store import accounts
-from docproc.store.accounts import Account
 from tests.harness import Harness
 from tests.integration.test_sign_in import HTML, SKILLS, browser, guarded_app
 

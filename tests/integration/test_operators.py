@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from docproc.backoffice.sign_in import passwords
-from docproc.cli import output
 from docproc.cli.main import app
 from docproc.cli.serve import SERVICES
+from docproc.engine.store import rows
+from docproc.engine.store.session import Store
 from docproc.errors import ConfigurationError, UsageError
-from docproc.store import rows
-from docproc.store.session import Store
+from docproc.people.sign_in import passwords
+from docproc.terminal import output
 from tests.harness import settings_for
 from tests.processes import Processes
 

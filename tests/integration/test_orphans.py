@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from uuid import uuid4
 
-from docproc.gateways.orphans import sweep_orphans
-from docproc.gateways.reception import Arrival
+from docproc.http.orphans import sweep_orphans
+from docproc.http.reception import Arrival
 from tests.harness import Harness
 
 HOUR = timedelta(hours=1)

@@ -11,15 +11,15 @@ import pytest
 from sqlalchemy import event, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.component import BaseComponent
-from docproc.components import answer
-from docproc.engine.intake import Submission
-from docproc.message import Failure, PipelineMessage, utc_now
-from docproc.settings import Settings
-from docproc.store import answers, documents, fan_in, messages, pages, requests, rows, tasks
-from docproc.store.messages import Outgoing
-from docproc.store.session import Store
-from docproc.store.tables import (
+from docproc.apps.documents.components import answer
+from docproc.apps.documents.store import documents, pages
+from docproc.engine.component import BaseComponent
+from docproc.engine.message import Failure, PipelineMessage, utc_now
+from docproc.engine.running.intake import Submission
+from docproc.engine.store import answers, fan_in, messages, requests, rows, tasks
+from docproc.engine.store.messages import Outgoing
+from docproc.engine.store.session import Store
+from docproc.engine.store.tables import (
     Answer,
     BackofficeTask,
     Document,
@@ -29,6 +29,7 @@ from docproc.store.tables import (
     PageStatus,
     Request,
 )
+from docproc.settings import Settings
 from tests import packet
 from tests.components import PATHS
 from tests.harness import Harness, opened

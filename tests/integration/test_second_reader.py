@@ -9,11 +9,11 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from docproc.backoffice.app import create_app
-from docproc.backoffice.supervision import second_reader
-from docproc.backoffice.supervision.second_reader import is_sampled
+from docproc.engine.store.tables import BackofficeTask
 from docproc.errors import WorkflowError
-from docproc.store.tables import BackofficeTask
+from docproc.people.station.app import create_app
+from docproc.people.supervision import second_reader
+from docproc.people.supervision.second_reader import is_sampled
 from tests.components import PATHS
 from tests.harness import Harness
 from tests.integration.test_amendments import FIRST, REST, TEXTS, _amended, _tasks, flow

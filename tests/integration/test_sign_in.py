@@ -15,12 +15,12 @@ import pytest
 from fastapi import Depends, FastAPI
 from fastapi.routing import APIRoute
 
-from docproc.backoffice.app import create_app
-from docproc.backoffice.context import Admin, Supervisor
-from docproc.backoffice.sign_in import door, gate, limits, passwords, sessions
-from docproc.message import utc_now
-from docproc.store import accounts, sign_ins
-from docproc.store.accounts import Account
+from docproc.engine.message import utc_now
+from docproc.people.sign_in import door, gate, limits, passwords, sessions
+from docproc.people.station.app import create_app
+from docproc.people.station.context import Admin, Supervisor
+from docproc.people.store import accounts, sign_ins
+from docproc.people.store.accounts import Account
 from tests.harness import Harness
 
 PASSWORD = "correct horse battery"

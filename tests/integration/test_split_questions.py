@@ -10,12 +10,12 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.component import NEXT, BaseComponent, Emission
-from docproc.message import PipelineMessage
-from docproc.store import pages
-from docproc.store.tables import BackofficeTask, PageStatus
-from docproc.understanding.boundaries import marks
-from docproc.understanding.plain_text import page_of
+from docproc.apps.documents.store import pages
+from docproc.apps.documents.understanding.boundaries import marks
+from docproc.engine.component import NEXT, BaseComponent, Emission
+from docproc.engine.message import PipelineMessage
+from docproc.engine.store.tables import BackofficeTask, PageStatus
+from docproc.reading.plain_text import page_of
 from tests.components import PATHS
 from tests.harness import Harness
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from docproc.store.session import Store
+from docproc.engine.store.session import Store
 
 
 @pytest.mark.parametrize("kind", ["claiming", "writing"])

@@ -11,10 +11,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection
 
-from docproc.message import utc_now
-from docproc.store import events, migrate, requests, rows, sweep
-from docproc.store.session import Store
-from docproc.store.tables import Base, DeadLetter, Request
+from docproc.engine.message import utc_now
+from docproc.engine.store import events, migrate, requests, rows, sweep
+from docproc.engine.store.session import Store
+from docproc.engine.store.tables import Base, DeadLetter, Request
 
 
 async def test_migrations_make_what_the_tables_declare(store: Store) -> None:

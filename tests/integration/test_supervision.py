@@ -11,11 +11,11 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from docproc.backoffice.app import create_app
-from docproc.gateways.api.app import create_app as create_gateway
-from docproc.message import utc_now
-from docproc.store import answers
-from docproc.store.tables import BackofficeTask, Correction, File, Operator
+from docproc.engine.message import utc_now
+from docproc.engine.store import answers
+from docproc.engine.store.tables import BackofficeTask, Correction, File, Operator
+from docproc.http.app import create_app as create_gateway
+from docproc.people.station.app import create_app
 from tests.components import PATHS
 from tests.harness import Harness
 from tests.integration import test_sign_in as signing

@@ -7,7 +7,7 @@ import time
 
 import psutil
 
-from docproc.store.workers import STALE_SECONDS
+from docproc.engine.store.workers import STALE_SECONDS
 from tests.processes import Processes, Service, are_gone, until
 
 GATED = """

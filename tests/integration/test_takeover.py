@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench.fleet import Fleet
-from docproc.store import rows
+from docproc.engine.store import rows
 from tests.components import PATHS
 
 SLOW = "name: slow\nstages: [{name: slow, component: slow}]\n"

@@ -8,11 +8,11 @@ from typing import ClassVar
 import pytest
 
 from docproc import registry
-from docproc.components.collect import Collect
+from docproc.engine.components.collect import Collect
 from docproc.errors import ConfigurationError
 from docproc.registry import COMPONENT_REGISTRY, Registry
 from tests.components import PATHS, Split, Work
-from tests.unit.workflow.flows import Unrun
+from tests.unit.engine.workflow.flows import Unrun
 
 
 class Misnamed(Unrun):

@@ -14,7 +14,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from docproc.store.requests import readable_error
+from docproc.engine.store.requests import readable_error
 
 Status = Mapping[str, Any]
 

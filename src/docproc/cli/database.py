@@ -5,8 +5,8 @@ from __future__ import annotations
 import typer
 
 from docproc.app import App, open_database
-from docproc.cli.output import console, errors, load_settings, print_json, run_async
-from docproc.store import migrate, sweep
+from docproc.engine.store import migrate, sweep
+from docproc.terminal.output import console, errors, load_settings, print_json, run_async
 
 app = typer.Typer(help="The database's schema.", no_args_is_help=True)
 

@@ -12,10 +12,10 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from docproc.app import App, open_client, open_database
-from docproc.cli.output import console, load_settings, print_json, run_async
-from docproc.engine import dead_letters
+from docproc.engine.running import dead_letters
+from docproc.engine.store.tables import DeadLetter
 from docproc.errors import DocProcError, PermanentError, UsageError
-from docproc.store.tables import DeadLetter
+from docproc.terminal.output import console, load_settings, print_json, run_async
 
 app = typer.Typer(help="Messages that could not be handled.", no_args_is_help=True)
 

@@ -14,14 +14,14 @@ from sqlalchemy import case, exists, func, or_, select
 from sqlalchemy.engine import Row
 
 from docproc.app import App, open_database
-from docproc.cli.output import load_settings
-from docproc.cli.progress import Progress
 from docproc.cli.sources import Batch
+from docproc.engine.store.requests import TERMINAL
+from docproc.engine.store.tables import Document, DocumentStatus, Message, Page, PageStatus, Request
 from docproc.errors import RequestConflictError
-from docproc.gateways.reception import DEFAULT_WORKFLOW, Accepted, Arrival
+from docproc.http.reception import DEFAULT_WORKFLOW, Accepted, Arrival
 from docproc.settings import Settings
-from docproc.store.requests import TERMINAL
-from docproc.store.tables import Document, DocumentStatus, Message, Page, PageStatus, Request
+from docproc.terminal.output import load_settings
+from docproc.terminal.progress import Progress
 
 CHUNK = 1 << 20
 ROUTER = "workflow_router"

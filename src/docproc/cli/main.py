@@ -10,17 +10,14 @@ from rich.markup import escape
 from typer.core import TyperGroup
 
 from docproc import __version__
+from docproc.apps.documents.cli import corrections, eval, learn, samples
 from docproc.cli import (
     cancel,
-    corrections,
     database,
     deadletters,
-    eval,
-    learn,
     operator,
     request,
     run,
-    samples,
     status,
     submit,
     up,
@@ -28,8 +25,8 @@ from docproc.cli import (
     worker,
     workflow,
 )
-from docproc.cli.output import errors
 from docproc.errors import DocProcError
+from docproc.terminal.output import errors
 
 
 class _InOrder(TyperGroup):

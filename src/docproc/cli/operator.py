@@ -13,11 +13,11 @@ from rich.table import Table
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.app import open_database
-from docproc.cli.output import console, errors, load_settings, print_json, run_async
+from docproc.engine.store.tables import Operator
 from docproc.errors import UsageError
-from docproc.store import accounts, holding, sign_ins
-from docproc.store.accounts import Account
-from docproc.store.tables import Operator
+from docproc.people.store import accounts, holding, sign_ins
+from docproc.people.store.accounts import Account
+from docproc.terminal.output import console, errors, load_settings, print_json, run_async
 
 app = typer.Typer(help="Accounts of the people at the review station.", no_args_is_help=True)
 
@@ -41,8 +41,8 @@ def add(
     as_json: bool = AsJson,
 ) -> None:
     """Add an operator; asks for a password."""
-    from docproc.backoffice.desk.desk import SKILLS
-    from docproc.backoffice.sign_in.door import is_name
+    from docproc.people.desk import SKILLS
+    from docproc.people.sign_in.door import is_name
 
     if not is_name(name):
         raise UsageError(f"{name!r} is no user name", remedy="Up to 64 characters that can be printed")
@@ -69,7 +69,7 @@ def add(
 @app.command()
 def password(name: str = Name, password_stdin: bool = FromStdin, as_json: bool = AsJson) -> None:
     """Set an operator's password; whoever is signed in with the old one is signed out."""
-    from docproc.backoffice.sign_in import limits
+    from docproc.people.sign_in import limits
 
     hashed = _hash(password_stdin)
 
@@ -148,7 +148,7 @@ def _told(operator: Operator) -> dict[str, Any]:
 
 
 def _hash(from_stdin: bool) -> str:
-    from docproc.backoffice.sign_in import passwords  # argon2 is for few commands
+    from docproc.people.sign_in import passwords  # argon2 is for few commands
 
     if from_stdin:
         chosen = sys.stdin.readline().rstrip("\r\n")

@@ -10,11 +10,11 @@ import orjson
 from rich.markup import escape
 
 from docproc.cli import answers
-from docproc.cli.output import console, errors, print_json
-from docproc.cli.progress import LiveView
 from docproc.cli.sources import unique_names
+from docproc.engine.store.requests import TERMINAL
 from docproc.errors import UsageError
-from docproc.store.requests import TERMINAL
+from docproc.terminal.output import console, errors, print_json
+from docproc.terminal.progress import LiveView
 
 
 class Printer:

@@ -14,12 +14,12 @@ from rich.table import Table
 from sqlalchemy import func, select
 
 from docproc.app import App, open_client, open_database
-from docproc.cli.output import console, errors, load_settings, print_json, run_async
-from docproc.engine.intake import Submission
+from docproc.engine.running.intake import Submission
+from docproc.engine.store.requests import TERMINAL, readable_error
+from docproc.engine.store.tables import Event, Request
 from docproc.errors import PermanentError, UsageError
 from docproc.settings import Settings
-from docproc.store.requests import TERMINAL, readable_error
-from docproc.store.tables import Event, Request
+from docproc.terminal.output import console, errors, load_settings, print_json, run_async
 
 app = typer.Typer(help="Requests: work for any workflow.", no_args_is_help=True)
 

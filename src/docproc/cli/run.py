@@ -14,15 +14,15 @@ from uuid import UUID
 import typer
 
 from docproc.cli import embedded
-from docproc.cli.output import errors, run_async
 from docproc.cli.printer import Printer
-from docproc.cli.progress import SHOWN, LiveView
-from docproc.cli.signals import stop_on_signals
 from docproc.cli.sources import Batch, batches, parse_metadata
 from docproc.errors import DocProcError, UsageError
-from docproc.gateways.api.models import Status
-from docproc.gateways.reception import Arrival
+from docproc.http.models import Status
+from docproc.http.reception import Arrival
 from docproc.settings import Settings
+from docproc.terminal.output import errors, run_async
+from docproc.terminal.progress import SHOWN, LiveView
+from docproc.terminal.signals import stop_on_signals
 
 LOOK_SECONDS = 0.05
 SHOW_SECONDS = 0.25

@@ -6,13 +6,13 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from docproc.app import App
-from docproc.cli.signals import stop_on_signals
-from docproc.engine.health import HealthServer
-from docproc.engine.worker import unless_stopped
-from docproc.exposure import check_api, check_station
-from docproc.monitor.service import COMPONENT as SLA_MONITOR
-from docproc.monitor.service import Service
+from docproc.engine.deadlines.service import COMPONENT as SLA_MONITOR
+from docproc.engine.deadlines.service import Service
+from docproc.engine.running.health import HealthServer
+from docproc.engine.running.worker import unless_stopped
+from docproc.http.exposure import check_api, check_station
 from docproc.settings import Settings
+from docproc.terminal.signals import stop_on_signals
 
 API_GATEWAY = "api_gateway"
 BACKOFFICE = "backoffice"
@@ -20,14 +20,14 @@ BACKOFFICE = "backoffice"
 
 async def serve_api(settings: Settings) -> int:
     check_api(settings, settings.host)
-    from docproc.gateways.api.server import serve  # a third of what commands would import, and few need it
+    from docproc.http.server import serve  # a third of what commands would import, and few need it
 
     return await _serve(settings, serve, settings.api_port)
 
 
 async def serve_backoffice(settings: Settings) -> int:
     check_station(settings, settings.host)
-    from docproc.backoffice.app import serve  # as above
+    from docproc.people.station.app import serve  # as above
 
     return await _serve(settings, serve, settings.backoffice_port)
 

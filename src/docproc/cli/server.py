@@ -11,8 +11,8 @@ from uuid import UUID
 import httpx
 import typer
 
-from docproc.cli.output import load_settings
 from docproc.errors import PermanentError, TransportError, UsageError
+from docproc.terminal.output import load_settings
 
 CONNECT_SECONDS = 5.0
 # Of silence; a large upload may be checked for a while before the answer comes.

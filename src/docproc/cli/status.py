@@ -7,8 +7,8 @@ from uuid import UUID
 import typer
 
 from docproc.cli import answers
-from docproc.cli.output import console, print_json
 from docproc.cli.server import ServerOption, connected
+from docproc.terminal.output import console, print_json
 
 
 def status(

@@ -17,13 +17,13 @@ from rich.markup import escape
 
 from docproc import logs
 from docproc.app import App, open_database
-from docproc.cli.output import console, errors, run_async
-from docproc.cli.signals import stop_on_signals
 from docproc.cli.worker import keep_workers
+from docproc.engine.deadlines.service import serve as serve_monitor
 from docproc.errors import ConfigurationError
-from docproc.exposure import check_api, check_station
-from docproc.monitor.service import serve as serve_monitor
+from docproc.http.exposure import check_api, check_station
 from docproc.settings import Settings
+from docproc.terminal.output import console, errors, run_async
+from docproc.terminal.signals import stop_on_signals
 
 LOCK = "up.lock"
 
@@ -134,7 +134,7 @@ def _port(host: str, port: int, who: str, remedy: str) -> int:
 
 
 async def _serve(settings: Settings) -> int:
-    from docproc.gateways.api.server import serve as serve_api  # FastAPI takes a while to import
+    from docproc.http.server import serve as serve_api  # FastAPI takes a while to import
 
     stopping, warm = stop_on_signals(once=True), asyncio.Event()
     names = sorted(App(settings).registry.classes)
@@ -161,7 +161,7 @@ async def _watch_deadlines(settings: Settings, stopping: asyncio.Event) -> None:
 
 
 async def _review(settings: Settings, stopping: asyncio.Event) -> None:
-    from docproc.backoffice.app import serve  # FastAPI takes a while to import
+    from docproc.people.station.app import serve  # FastAPI takes a while to import
 
     async with open_database(settings) as application:
         await serve(application, stopping, host=settings.host, port=settings.backoffice_port)

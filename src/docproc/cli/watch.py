@@ -11,12 +11,12 @@ import typer
 from rich.markup import escape
 
 from docproc.cli.answers import HAS_QUESTIONS, moment
-from docproc.cli.output import errors
 from docproc.cli.printer import Printer
-from docproc.cli.progress import SHOWN, LiveView, Progress
 from docproc.cli.server import Server, ServerOption, connected
+from docproc.engine.store.requests import TERMINAL
 from docproc.errors import TransportError
-from docproc.store.requests import TERMINAL
+from docproc.terminal.output import errors
+from docproc.terminal.progress import SHOWN, LiveView, Progress
 
 LOOK_SECONDS = 0.5
 # A server that restarts is waited for.

@@ -13,14 +13,14 @@ import typer
 
 from docproc import logs
 from docproc.app import App
-from docproc.cli.output import run_async
 from docproc.cli.serve import SERVICES
-from docproc.cli.signals import stop_on_signals
-from docproc.engine.health import HealthServer
-from docproc.engine.supervisor import Supervisor
-from docproc.engine.worker import unless_stopped
+from docproc.engine.running.health import HealthServer
+from docproc.engine.running.supervisor import Supervisor
+from docproc.engine.running.worker import unless_stopped
 from docproc.errors import ConfigurationError, DocProcError
 from docproc.settings import Settings
+from docproc.terminal.output import run_async
+from docproc.terminal.signals import stop_on_signals
 
 log = structlog.get_logger(__name__)
 

@@ -11,12 +11,12 @@ from rich.syntax import Syntax
 from rich.table import Table
 
 from docproc.app import App
-from docproc.cli.output import console, print_json
+from docproc.engine.workflow import graph as drawing
+from docproc.engine.workflow.loader import WorkflowLoader
+from docproc.engine.workflow.plan import Plan
 from docproc.errors import WorkflowError
 from docproc.settings import Settings
-from docproc.workflow import graph as drawing
-from docproc.workflow.loader import WorkflowLoader
-from docproc.workflow.plan import Plan
+from docproc.terminal.output import console, print_json
 
 app = typer.Typer(help="Check, list, show and draw workflow files.", no_args_is_help=True)
 

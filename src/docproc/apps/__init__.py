@@ -1,0 +1,1 @@
+"""The applications: each is a manifest, its components and what surrounds them."""

@@ -1,0 +1,1 @@
+"""Documents: files become pages, pages documents, documents fields."""

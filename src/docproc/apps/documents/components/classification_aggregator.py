@@ -1,0 +1,272 @@
+"""classification_aggregator: classified pages come together and become documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.engine import Row
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from docproc.apps.documents.components import asking
+from docproc.apps.documents.components.asking import Ask, Question
+from docproc.apps.documents.store import documents, pages
+from docproc.apps.documents.understanding import boundaries
+from docproc.apps.documents.understanding.boundaries import PageKind
+from docproc.engine.component import BACKOFFICE, NEXT, Emission, JoinComponent
+from docproc.engine.message import PipelineMessage, child_key, utc_now
+from docproc.engine.store import fan_in, tasks
+from docproc.engine.store.fan_in import Join
+from docproc.engine.store.tables import PageStatus
+from docproc.engine.workflow.definition import Stage
+
+# In a page's marks: whether a person said that a document begins there.
+BEGINS = "begins"
+# Who decided a page's type when a person did.
+BY_A_PERSON = "BACKOFFICE"
+# In the payload of a page that comes back from a person: {page index: whether a document begins there}.
+SPLITS = "splits"
+TASK_TYPE = "classification"
+# In the input of a task: it asks where documents begin, not of what type a page is.
+SPLIT = "split"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A document that pages make up. `is_final`: no page to come can change it.
+
+    `begins` has, for each page, the probability that a document begins there.
+    """
+
+    doc_type: str
+    page_indices: tuple[int, ...]
+    is_final: bool
+    begins: tuple[float, ...]
+
+    def document_id(self, request_id: UUID) -> UUID:
+        return documents.document_id(request_id, self.doc_type, self.page_indices)
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A place between two pages where nobody is sure whether a document ends."""
+
+    before: int
+    page: int
+    begins: float
+
+    @property
+    def pages(self) -> tuple[int, int]:
+        return self.before, self.page
+
+    def as_seen(self) -> dict[str, Any]:
+        suggested = self.begins >= 0.5
+        sure = self.begins if suggested else 1 - self.begins
+        return {"pages": list(self.pages), "suggested": suggested, "confidence": round(sure, 4)}
+
+
+class ClassificationAggregator(JoinComponent):
+    """Stage options: `staggered: true` sends a document to extraction as soon as its neighbours are known;
+    `doc_type: invoice` makes each file one document of that type, in a flow that does not classify.
+
+    Where the stage has a `backoffice_queue`, a person is asked about boundaries below `confidence_threshold`
+    (else the setting) before documents go out; they come back as a late page with `splits` in its payload.
+    Where nobody can answer in time, documents go out as grouped, and the late page amends.
+    """
+
+    component_name = "classification_aggregator"
+    takes = "page"
+    gives = "document"
+    collects = "classification"
+    asks_people = True
+
+    async def before_join(
+        self, messages: Sequence[PipelineMessage], session: AsyncSession
+    ) -> list[list[Emission]]:
+        emissions: list[list[Emission]] = [[] for _ in messages]
+        for message in messages:
+            await _keep_answers(session, message)
+        # Once per request, for the last of its pages in this batch.
+        for place in {message.request_id: i for i, message in enumerate(messages)}.values():
+            message = messages[place]
+            stage = await self.stage_of(message)
+            if stage.options.get("staggered"):
+                made = await self._documents(session, message, stage)
+                doubted = {index for doubt in self._doubts(message, stage, made) for index in doubt.pages}
+                final = [one for one in made if one.is_final and doubted.isdisjoint(one.page_indices)]
+                emissions[place] = await _send_new(session, message, final, total=None)
+        return emissions
+
+    async def after_join(self, join: Join, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
+        stage = await self.stage_of(message)
+        made = await self._documents(session, message, stage)
+        notices, waits = await self._ask_about(session, join, Question(message, stage), made)
+        if waits:
+            # Documents go out when the person has answered: the fan-out is not over.
+            fan_in.keep_open(session, message.message_id)
+            return notices
+        emissions = await _send_new(session, message, made, total=len(made))
+        ids = {one.document_id(message.request_id) for one in made}
+        gone = await documents.known(session, message.request_id) - ids
+        await tasks.withdraw_amendments(session, gone, "regrouped")
+        await documents.remove(session, message.request_id, gone)
+        await documents.set_count(session, message.request_id, len(made))
+        return emissions
+
+    async def _documents(self, session: AsyncSession, message: PipelineMessage, stage: Stage) -> list[Made]:
+        rows = await pages.of_request(session, message.request_id)
+        return group_pages(rows, stage.options.get("doc_type"), self.settings.effective_models_path)
+
+    def _doubts(self, message: PipelineMessage, stage: Stage, made: Sequence[Made]) -> list[Doubt]:
+        """What a person must be asked about, if anyone can be."""
+        if not asking.may_ask(self.settings, message, stage):
+            return []
+        threshold = stage.confidence_threshold
+        if threshold is None:
+            threshold = self.settings.classification_confidence_threshold
+        return [doubt for doubt in doubts(made) if max(doubt.begins, 1 - doubt.begins) < threshold]
+
+    async def _ask_about(
+        self, session: AsyncSession, join: Join, question: Question, made: Sequence[Made]
+    ) -> tuple[list[Emission], bool]:
+        """Ask about doubtful places that nobody was asked about; and whether documents wait for an answer."""
+        found = self._doubts(question.message, question.stage, made)
+        asked = await _asked(session, question.message.request_id) if found else {}
+        waits = any(asked.get(doubt.pages) is Ask.BEFORE for doubt in found)
+        fresh = [doubt for doubt in found if doubt.pages not in asked]
+        if not fresh:
+            return [], waits
+        (ask,) = await asking.decide(session, TASK_TYPE, [question], utc_now())
+        notice = await self._ask(session, join, question.message, fresh, amends=ask is Ask.AFTER)
+        return ([], waits) if ask is Ask.AFTER else ([notice], True)
+
+    async def _ask(
+        self,
+        session: AsyncSession,
+        join: Join,
+        message: PipelineMessage,
+        found: Sequence[Doubt],
+        *,
+        amends: bool,
+    ) -> Emission:
+        """One task for all doubtful places; what goes on when it is answered is the page after the first."""
+        before = await self._stage_before(message)
+        index = found[0].page
+        update = {
+            "current_stage": before,
+            "unit_key": child_key(join.group_key, f"page:{index}"),
+            "page_index": index,
+            "payload": {SPLITS: {}},
+        }
+        seen = {"kind": SPLIT, "splits": [doubt.as_seen() for doubt in found]}
+        task_id = await tasks.create(
+            session,
+            message.model_copy(update=update),
+            task_type=TASK_TYPE,
+            reference_id=pages.page_id(message.request_id, index),
+            input_data=seen,
+            amends=amends,
+        )
+        return BACKOFFICE, message.model_copy(update={"payload": {**seen, "task_id": str(task_id)}})
+
+    async def _stage_before(self, message: PipelineMessage) -> str:
+        """The stage that pages come from: a page that goes on from it arrives here again."""
+        flow = await self.workflow_of(message)
+        stage = flow.stage(message.current_stage)
+        names = [one.name for one in flow.stages]
+        return stage.after[0] if stage.after else names[names.index(stage.name) - 1]
+
+
+def doubts(made: Sequence[Made]) -> list[Doubt]:
+    """Every place between two pages, with the probability that a document begins after it."""
+    pairs = [
+        (index, chance) for one in made for index, chance in zip(one.page_indices, one.begins, strict=True)
+    ]
+    # The first page of a file begins a document for sure.
+    return [Doubt(before, index, chance) for (before, _), (index, chance) in pairwise(pairs) if chance < 1.0]
+
+
+async def _asked(session: AsyncSession, request_id: UUID) -> dict[tuple[int, int], Ask]:
+    """The places that open tasks ask about: a correction elsewhere must not ask again."""
+    found: dict[tuple[int, int], Ask] = {}
+    for seen in await tasks.open_inputs(session, request_id, TASK_TYPE):
+        ask = Ask.AFTER if seen.get(tasks.AMENDS) else Ask.BEFORE
+        if seen.get("kind") == SPLIT:
+            found |= {(split["pages"][0], split["pages"][1]): ask for split in seen["splits"]}
+    return found
+
+
+def group_pages(
+    rows: Sequence[Row[Any]], given_type: str | None = None, models: Path | None = None
+) -> list[Made]:
+    """The documents that the pages of a request make up as far as they are known."""
+    kinds = [_kind(row, given_type) for row in rows]
+    groups = boundaries.group(kinds, by_file=given_type is not None, models=models)
+    return [
+        Made(g.doc_type, tuple(rows[place].page_index for place in g.places), g.is_final, g.begins)
+        for g in groups
+    ]
+
+
+def _kind(row: Row[Any], given_type: str | None) -> PageKind:
+    marks = row.marks or {}
+    sure = None if row.origin == BY_A_PERSON else row.classification_confidence
+    return PageKind(
+        _type(row, given_type), 1.0 if sure is None else sure, marks, row.file_index, marks.get(BEGINS)
+    )
+
+
+def _type(row: Row[Any], given_type: str | None) -> str | None:
+    if given_type is not None and row.status in (PageStatus.READ, PageStatus.CLASSIFIED):
+        return given_type
+    return row.doc_type if row.status == PageStatus.CLASSIFIED else None
+
+
+async def _keep_answers(session: AsyncSession, message: PipelineMessage) -> None:
+    """A person said where documents begin: it stands with the pages, for this and every later grouping."""
+    said: dict[str, Any] = message.payload.get(SPLITS) or {}
+    if not said:
+        return
+    answers = {int(index): bool(begins) for index, begins in said.items()}
+    rows = [row for row in await pages.of_request(session, message.request_id) if row.page_index in answers]
+    await pages.change_many(
+        session,
+        [{"id": row.id, "marks": {**(row.marks or {}), BEGINS: answers[row.page_index]}} for row in rows],
+    )
+
+
+async def _send_new(
+    session: AsyncSession, message: PipelineMessage, made: Sequence[Made], total: int | None
+) -> list[Emission]:
+    """Documents that are not there yet; those that are were sent before and have not changed."""
+    known = await documents.known(session, message.request_id) if made else set()
+    new = [one for one in made if one.document_id(message.request_id) not in known]
+    await documents.insert(
+        session, message.tenant_id, message.request_id, [(one.doc_type, one.page_indices) for one in new]
+    )
+    indices = [index for one in new for index in one.page_indices]
+    texts = await pages.texts(session, message.request_id, indices) if new else {}
+    return [_emission(message, one, texts, total) for one in new]
+
+
+def _emission(message: PipelineMessage, made: Made, texts: dict[int, str], total: int | None) -> Emission:
+    first, last = made.page_indices[0], made.page_indices[-1]
+    emitted = message.model_copy(
+        update={
+            "unit_key": f"document:{first}-{last}",
+            "page_index": None,
+            "file_index": None,
+            "document_id": made.document_id(message.request_id),
+            "document_count": total,
+            "payload": {
+                "doc_type": made.doc_type,
+                "page_indices": list(made.page_indices),
+                "ocr_texts": [texts.get(index, "") for index in made.page_indices],
+            },
+        }
+    )
+    return NEXT, emitted

@@ -1,0 +1,94 @@
+"""What was extracted, in the shapes it is stored and answered in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from docproc.apps.documents.components.extraction_jobs import Fields
+from docproc.apps.documents.understanding.extract import FieldValue
+from docproc.engine.workflow.definition import SchemaColumn, SchemaField
+from docproc.reading.page import Box
+
+
+def kept(asked: Sequence[SchemaField], found: Fields, threshold: float) -> Fields:
+    """What is answered: of fields nobody is to be asked about, only what is sure."""
+    unsure = {
+        field.name
+        for field in asked
+        if not field.review and (value := found.get(field.name)) and value.confidence < threshold
+    }
+    return {name: None if name in unsure else value for name, value in found.items()}
+
+
+def _is_doubtful(value: FieldValue, threshold: float) -> bool:
+    return value.confidence < threshold or bool(value.reason)
+
+
+def doubtful(asked: Sequence[SchemaField], found: Fields, threshold: float) -> list[str]:
+    """The fields a person should look at: found but not sure or with a reason, or required and not found."""
+    names = []
+    for field in asked:
+        value = found.get(field.name)
+        if field.required if value is None else _is_doubtful(value, threshold):
+            names.append(field.name)
+    return names
+
+
+def least(asked: Sequence[SchemaField], found: Fields) -> float | None:
+    """The document is as sure as its least sure field; None where there was nothing to find."""
+    sure = [
+        value.confidence if value else 0.0
+        for field in asked
+        if (value := found.get(field.name)) or field.required
+    ]
+    return round(min(sure), 4) if sure else None
+
+
+def data(asked: Sequence[SchemaField], found: Fields) -> dict[str, Any]:
+    """The specified form: plain values, decimals as JSON numbers; fields without a value are null."""
+    return {field.name: _plain(field, found.get(field.name)) for field in asked}
+
+
+def _plain(field: SchemaField, value: FieldValue | None) -> Any:
+    if value is None:
+        return None
+    if field.type == "table":
+        rows = json.loads(value.value)
+        return [
+            {column.name: _number(column, row.get(column.name)) for column in field.columns} for row in rows
+        ]
+    return _number(field, value.value)
+
+
+def _number(field: SchemaField | SchemaColumn, value: str | None) -> Any:
+    return float(Decimal(value)) if field.type == "decimal" and value is not None else value
+
+
+def evidence(found: Fields, indices: Sequence[int]) -> dict[str, Any]:
+    """Name -> exact value and where it came from; a table has a list of rows as its value."""
+    return {name: _evident(value, indices) for name, value in found.items() if value is not None}
+
+
+def _evident(value: FieldValue, indices: Sequence[int]) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "value": json.loads(value.value) if value.rows else value.value,
+        "confidence": round(value.confidence, 4),
+        "source": value.source.value,
+        "page": indices[value.page],
+        "box": _rounded(value.box),
+    }
+    if value.reason:
+        told["reason"] = value.reason
+    if value.rows:
+        told["rows"] = [
+            {"confidence": round(row.confidence, 4), "page": indices[row.page], "box": _rounded(row.box)}
+            for row in value.rows
+        ]
+    return told
+
+
+def _rounded(box: Box | None) -> list[float] | None:
+    return [round(edge, 4) for edge in box] if box else None

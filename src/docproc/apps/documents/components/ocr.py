@@ -1,0 +1,170 @@
+"""ocr: the text of a page, from its text layer where that can be trusted, else by recognition."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from docproc.apps.documents.store import pages
+from docproc.engine.component import NEXT, BaseComponent, Context, Emission, Where
+from docproc.engine.message import PipelineMessage
+from docproc.engine.store.tables import PageStatus, RequestStatus
+from docproc.errors import PermanentError
+from docproc.reading.page import PageText, pack
+from docproc.reading.reading import Mode, read_page, trusted_layer, warm_up
+
+# A page's reading takes some kilobytes, and is used soon or never.
+REMEMBERED = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A page as the child process hands it over: packed there, so that little travels."""
+
+    text: str
+    confidence: float
+    rotation: int
+    source: str
+    words: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A page to be read."""
+
+    path: Path
+    index: int
+    engine: str
+    mode: Mode
+
+
+class Ocr(BaseComponent):
+    """Stage options: `engine` (else DOCPROC_OCR_ENGINE) and `mode`: auto, ocr or text.
+
+    Pages with a text layer take milliseconds and are handled many at a time; recognition takes a second, so
+    such pages stay in the queue for whoever is free.
+    """
+
+    component_name = "ocr"
+    takes = "page"
+    status = RequestStatus.PROCESSING
+    runs_in = Where.PROCESSES
+    batch = 16
+    chooses = True
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        # What `choose` found out: readings until they are used, and the pages that need recognition.
+        self._readings: OrderedDict[UUID, Reading] = OrderedDict()
+        self._heavy: OrderedDict[UUID, None] = OrderedDict()
+        if self.settings.warm_up:
+            self.warm_children(warm_up, self.settings.ocr_engine)
+
+    async def setup(self) -> None:
+        if self.settings.warm_up:  # starts the children, and says so when the engine is not installed
+            await self.offload(warm_up, self.settings.ocr_engine)
+
+    async def choose(self, messages: Sequence[PipelineMessage]) -> Sequence[PipelineMessage]:
+        unknown = [
+            m for m in messages if m.message_id not in self._readings and m.message_id not in self._heavy
+        ]
+        places = [await self._place(message) for message in unknown]
+        for message, found in zip(unknown, await self.offload(read_layers, places), strict=True):
+            if found is None:
+                _remember(self._heavy, message.message_id, None)
+            else:
+                _remember(self._readings, message.message_id, found)
+        if messages[0].message_id not in self._readings:
+            return messages[:1]
+        return [message for message in messages if message.message_id in self._readings]
+
+    async def process_message(self, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
+        return (await self.process_messages([message], session))[0]
+
+    async def process_messages(
+        self, messages: Sequence[PipelineMessage], session: AsyncSession
+    ) -> list[list[Emission]]:
+        found = [await self._reading_of(message) for message in messages]
+        await pages.change_many(
+            session,
+            [
+                {
+                    "id": pages.page_id(message.request_id, message.page_index or 0),
+                    "status": PageStatus.READ,
+                    "ocr_text": reading.text,
+                    "ocr_confidence": reading.confidence,
+                    "rotation": reading.rotation,
+                    "words": reading.words,
+                }
+                for message, reading in zip(messages, found, strict=True)
+            ],
+        )
+        return [[_onward(message, reading)] for message, reading in zip(messages, found, strict=True)]
+
+    async def _reading_of(self, message: PipelineMessage) -> Reading:
+        if message.message_id in self._readings:
+            return self._readings.pop(message.message_id)
+        if problem := message.payload.get("problem"):  # a file that could not be opened
+            raise PermanentError(problem)
+        return await self.offload(read, await self._place(message))
+
+    async def _place(self, message: PipelineMessage) -> Place | None:
+        """Where the page lies and how it is to be read; None for a file that could not be opened."""
+        key = message.payload.get("blob_key")
+        if key is None:
+            return None
+        options = (await self.stage_of(message)).options
+        return Place(
+            await self.blobs.fetch(key),
+            message.payload["file_page"],
+            options.get("engine", self.settings.ocr_engine),
+            options.get("mode", "auto"),
+        )
+
+
+def _onward(message: PipelineMessage, found: Reading) -> Emission:
+    payload = {
+        **message.payload,
+        "ocr_text": found.text,
+        "ocr_confidence": found.confidence,
+        "text_source": found.source,
+    }
+    return NEXT, message.model_copy(update={"payload": payload})
+
+
+def _remember(where: OrderedDict[UUID, Any], key: UUID, value: Any) -> None:
+    where[key] = value
+    while len(where) > REMEMBERED:
+        where.popitem(last=False)
+
+
+def read_layers(places: Sequence[Place | None]) -> list[Reading | None]:
+    """In the child process: what the text layers say; None for pages that need recognition."""
+    return [_layer(place) if place else None for place in places]
+
+
+def _layer(place: Place) -> Reading | None:
+    if place.mode == "ocr":
+        return None
+    try:
+        layer = trusted_layer(place.path, place.index)
+    except PermanentError:  # said by whoever reads it alone
+        return None
+    return _reading(layer) if layer is not None else None
+
+
+def read(place: Place) -> Reading:
+    """In the child process."""
+    return _reading(read_page(place.path, place.index, engine=place.engine, mode=place.mode))
+
+
+def _reading(found: PageText) -> Reading:
+    # PostgreSQL's text knows no NUL, which some text layers contain.
+    text = found.text.replace("\0", "")
+    return Reading(text, round(found.confidence, 4), found.rotation, found.source.value, pack(found))

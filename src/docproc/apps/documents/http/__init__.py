@@ -1,0 +1,1 @@
+"""What the HTTP server answers about documents."""

@@ -1,0 +1,90 @@
+"""Pictures of pages, drawn when somebody looks at them and kept for the next one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Header, Path, Query, Response
+from fastapi.responses import FileResponse
+
+from docproc.app import App
+from docproc.apps.documents.store import pages
+from docproc.http.context import Application, RequestId
+from docproc.http.problems import Problem, documented
+from docproc.reading import rendering
+
+router = APIRouter(tags=["requests"])
+
+DRAWING_SECONDS = 30.0
+DEFAULT_WIDTH = 1000
+
+
+@router.get(
+    "/requests/{request_id}/pages/{number}.png",
+    summary="The picture of a page",
+    response_class=Response,
+    responses={
+        200: {"content": {"image/png": {}}, "description": "The page, upright"},
+        304: {"description": "The client has it already"},
+        **documented(404, 422, 503),
+    },
+)
+async def page_image(
+    application: Application,
+    request_id: RequestId,
+    number: Annotated[int, Path(ge=0, le=1_000_000, description="The page's index over the request, from 0")],
+    width: Annotated[int, Query(ge=16, le=3000, description="In pixels")] = DEFAULT_WIDTH,
+    if_none_match: Annotated[str | None, Header()] = None,
+) -> Response:
+    return await picture(application, Wanted(request_id, number, width), if_none_match)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A page of a request, that many pixels wide."""
+
+    request_id: UUID
+    number: int
+    width: int
+
+
+async def picture(application: App, wanted: Wanted, if_none_match: str | None) -> Response:
+    """The page, upright; drawn unless it is kept from an earlier look. For every page that shows pages."""
+    async with application.store.reading() as session:
+        place = await pages.place(session, wanted.request_id, wanted.number)
+    if place is None or place.blob_key is None:
+        told = f"request {wanted.request_id} has no picture of page {wanted.number}"
+        raise Problem(404, "unknown_page", told)
+    # Reading a page may find that it lies on its side: until then its picture is another one.
+    turn = f"-r{place.rotation}" if place.rotation else ""
+    name = f"{wanted.number}-{wanted.width}{turn}.png"
+    headers = {"ETag": f'"{name}"', "Cache-Control": "private, no-cache"}
+    if if_none_match is not None and headers["ETag"] in if_none_match:
+        return Response(status_code=304, headers=headers)
+    key = f"{wanted.request_id}/pages/{name}"
+    if not await application.blobs.exists(key):
+        await _draw(application, place.blob_key, place.file_page, place.rotation, wanted.width, key)
+    return FileResponse(await application.blobs.fetch(key), media_type="image/png", headers=headers)
+
+
+async def _draw(application: App, blob_key: str, index: int, rotation: int, width: int, key: str) -> None:
+    try:
+        path = await application.blobs.fetch(blob_key)
+    except FileNotFoundError as error:
+        raise Problem(404, "file_gone", "the page's file is no longer kept") from error
+    drawing = partial(rendering.png, path, index, rotation=rotation, width=width)
+    try:
+        async with asyncio.timeout(DRAWING_SECONDS):
+            picture: bytes = await application.pools.run_in_process(drawing)
+    except TimeoutError as error:
+        raise Problem(503, "unavailable", "drawing the page takes too long", "Try a smaller width") from error
+    await application.blobs.put(key, _one(picture))
+
+
+async def _one(content: bytes) -> AsyncIterator[bytes]:
+    yield content

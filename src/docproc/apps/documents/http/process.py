@@ -1,0 +1,235 @@
+"""POST /process: files go straight to the blob store while they arrive; then one request stands for them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+from uuid import UUID
+
+import structlog
+from fastapi import APIRouter, Header, Request, Response
+from python_multipart.multipart import parse_options_header
+
+from docproc.app import App
+from docproc.engine.store.tables import RequestStatus
+from docproc.errors import CallbackError, TooLargeError
+from docproc.http import fields as form_fields
+from docproc.http.context import PLAIN_TEXT, Application
+from docproc.http.models import Received
+from docproc.http.problems import Problem, documented
+from docproc.http.reception import Accepted as Admitted
+from docproc.http.reception import Arrival, Upload
+from docproc.http.uploads import FORM_TYPE, MultipartStream, Part
+
+log = structlog.get_logger(__name__)
+router = APIRouter(tags=["intake"])
+
+# What a form may weigh besides its files.
+_FORM_SLACK_BYTES = 4 * 1024 * 1024
+_SEND_FILE = "Send it as: curl -F file=@document.pdf …/process"
+
+FORM_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["file"],
+    "properties": {
+        "file": {
+            "type": "string",
+            "format": "binary",
+            "description": "The file (PDF, TIFF, image, ZIP, mail, office document …). May be repeated: all "
+            "files of one request",
+            "minLength": 1,
+        },
+        "metadata": {
+            "type": "object",
+            "description": "Anything of the client's own, as a JSON object in text",
+            "default": {},
+            "example": {"customer": "ACME"},
+        },
+        "channel": {
+            "type": ["string", "null"], "default": "api", "maxLength": 64, "pattern": PLAIN_TEXT,
+            "description": "Where it came from",
+        },
+        "workflow": {
+            "type": ["string", "null"], "maxLength": 64, "pattern": PLAIN_TEXT,
+            "description": "A workflow's name; without it, the first whose `accepts` fits, else `default`",
+        },
+        "external_id": {
+            "type": ["string", "null"], "maxLength": 255, "pattern": PLAIN_TEXT,
+            "description": "The client's own reference. The same content with the same reference and channel "
+            "is the same request",
+        },
+        "callback_url": {
+            "type": "string", "maxLength": form_fields.LONGEST["callback_url"],
+            "pattern": "^(https?://[!-~]+)?$",
+            "description": "Where every version of the answer is sent, signed: http or https, no user or "
+            "password, no private address",
+            "example": "https://example.com/answers",
+        },
+    },
+}  # fmt: skip
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        description="The client's own key for this submission: repeated, it finds the first request",
+        max_length=form_fields.LONGEST_KEY,
+        examples=["order-7731"],
+    ),
+]
+
+
+@router.post(
+    "/process",
+    summary="Send files for processing",
+    response_model=Received,
+    response_description="Stored and on its way; of a repeated submission, the first request and its status",
+    responses={
+        200: {
+            "headers": {
+                "Idempotent-Replay": {
+                    "description": "`true` when this submission came before",
+                    "schema": {"type": "string", "enum": ["true"]},
+                    "required": False,
+                }
+            }
+        },
+        **documented(400, 403, 404, 408, 409, 413, 415, 422, 429, 503, 507),
+    },
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {
+                FORM_TYPE: {
+                    "schema": FORM_SCHEMA,
+                    "encoding": {"metadata": {"contentType": "application/json"}},
+                }
+            },
+        }
+    },
+)
+async def process(
+    request: Request, response: Response, application: Application, idempotency_key: IdempotencyKey = None
+) -> Received:
+    form_fields.arrival({}, idempotency_key)  # before the body: a client that waits for a word is spared it
+    limit = int(application.settings.max_upload_mb * 1024 * 1024)
+    stream = _opened(request, limit)
+    receiving = Receiving(application, application.reception.new_request_id(), limit, idempotency_key)
+    try:
+        async for part in stream.parts():
+            await receiving.take(part)
+        accepted = await receiving.submit()
+    except (Problem, TooLargeError, CallbackError):
+        await receiving.discard()
+        await stream.drain()
+        raise
+    except BaseException:  # cancelled, too: what nobody asks for is not kept
+        await receiving.discard()
+        raise
+    if accepted.is_new:
+        expected = accepted.expected
+        return Received(
+            request_id=accepted.request_id,
+            status=RequestStatus.RECEIVED,
+            expected_completion=expected.completion,
+            deadline_at_risk=expected.is_at_risk,
+        )
+    response.headers["Idempotent-Replay"] = "true"
+    known = await application.reception.find(accepted.request_id)
+    return Received(request_id=known.id, status=RequestStatus(known.status))
+
+
+def _opened(request: Request, limit: int) -> MultipartStream:
+    content_type = request.headers.get("content-type", "")
+    kind, _ = parse_options_header(content_type)
+    if kind in (b"", b"application/x-www-form-urlencoded"):  # what clients send who forgot the file
+        raise Problem(422, "missing_file", "there is no file", _SEND_FILE)
+    if kind.decode("latin-1") != FORM_TYPE:
+        raise Problem(415, "unsupported_type", f"the body must be {FORM_TYPE}", _SEND_FILE)
+    if int(request.headers.get("content-length") or 0) > limit + _FORM_SLACK_BYTES:
+        raise _too_large(limit)
+    return MultipartStream(content_type, request.stream())
+
+
+def _too_large(limit: int) -> TooLargeError:
+    return TooLargeError(
+        f"the upload is larger than {limit / 1024**2:g} MB",
+        remedy="Send it in parts, or raise DOCPROC_MAX_UPLOAD_MB",
+    )
+
+
+@dataclass
+class Receiving:
+    """A submission on its way in."""
+
+    application: App
+    request_id: UUID
+    limit: int
+    idempotency_key: str | None
+    fields: dict[str, str] = field(default_factory=dict)
+    uploads: list[Upload] = field(default_factory=list)
+    size: int = 0
+
+    async def take(self, part: Part) -> None:
+        if part.name == "file" and part.filename is not None:
+            await self._take_file(part, part.filename)
+        elif part.name == "file":
+            raise Problem(422, "missing_file", "`file` came as text, not as a file", _SEND_FILE)
+        elif part.name in self.fields:
+            raise Problem(422, "invalid_field", f"the field {part.name!r} came twice", "Send it once")
+        elif part.name in (*form_fields.LONGEST, "metadata"):
+            is_metadata = part.name == "metadata"
+            self.fields[part.name] = await part.text(
+                form_fields.METADATA_BYTES if is_metadata else form_fields.FIELD_BYTES
+            )
+        elif part.filename is not None:
+            said = f"the file came as {part.name[:80]!r}"
+            raise Problem(422, "missing_file", said, "Send it in a field called `file`")
+        else:
+            await part.text(form_fields.FIELD_BYTES)  # not ours
+
+    async def _take_file(self, part: Part, name: str) -> None:
+        await self._arrival()  # what came before the file is checked before the file is taken
+        reception = self.application.reception
+        upload = await reception.store_file(
+            self.request_id, len(self.uploads), name, self._measured(part.chunks())
+        )
+        if upload.size == 0 and not name:  # a browser's form in which no file was chosen
+            raise Problem(422, "missing_file", "there is no file", _SEND_FILE)
+        if upload.size == 0:
+            raise Problem(400, "empty_file", f"the file {upload.name!r} is empty", "Send one with content")
+        self.uploads.append(upload)
+
+    async def _measured(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        async for chunk in chunks:
+            self.size += len(chunk)
+            if self.size > self.limit:
+                raise _too_large(self.limit)
+            yield chunk
+
+    async def _arrival(self) -> Arrival:
+        arrival = form_fields.arrival(self.fields, self.idempotency_key)
+        self.application.reception.callback_url(arrival)
+        if arrival.workflow is not None:
+            await asyncio.to_thread(self.application.loader.plan, arrival.workflow)
+        return arrival
+
+    async def submit(self) -> Admitted:
+        arrival = await self._arrival()
+        if not self.uploads:
+            raise Problem(422, "missing_file", "there is no file", _SEND_FILE)
+        accepted = await self.application.reception.submit(self.request_id, self.uploads, arrival)
+        log.info(
+            "request_received",
+            request_id=str(accepted.request_id),
+            channel=arrival.channel,
+            workflow=arrival.workflow,
+            files=len(self.uploads),
+            bytes=self.size,
+            repeated=not accepted.is_new,
+        )
+        return accepted
+
+    async def discard(self) -> None:
+        await self.application.reception.discard(self.request_id)

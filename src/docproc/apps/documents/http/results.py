@@ -1,0 +1,66 @@
+"""A request's answer to take away: JSON as it is, CSV and XLSX for spreadsheets."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+from uuid import UUID
+
+import orjson
+from fastapi import APIRouter, Query, Response
+
+from docproc.apps.documents.http import sheets
+from docproc.engine.store import tasks
+from docproc.http.context import Application, RequestId
+from docproc.http.problems import Problem, documented
+
+router = APIRouter(tags=["requests"])
+
+XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+
+class Format(StrEnum):
+    JSON = "json"
+    CSV = "csv"
+    XLSX = "xlsx"
+
+
+@router.get(
+    "/requests/{request_id}/result",
+    summary="The answer as a file",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The answer",
+            "content": {
+                "application/json": {"schema": {}},
+                "text/csv": {"schema": {"type": "string"}},
+                XLSX_TYPE: {"schema": {"type": "string", "format": "binary"}},
+            },
+        },
+        **documented(404, 409, 422, 503),
+    },
+)
+async def result(
+    application: Application, request_id: RequestId, format: Annotated[Format, Query()] = Format.JSON
+) -> Response:
+    """409 while there is none: `GET /status/{request_id}` says how far it is."""
+    request = await application.reception.find(request_id)
+    answer = request.result_payload
+    if answer is None:
+        async with application.store.reading() as session:
+            questions = await tasks.open_count(session, request_id)
+        waits = f", and it waits for a person (open questions: {questions})" if questions else ""
+        remedy = "Somebody must answer them" if questions else "Ask again later"
+        raise Problem(409, "no_result", f"there is no result yet: {request.status}{waits}", remedy)
+    run = application.pools.run_in_thread
+    if format is Format.CSV:
+        return _file(request_id, await run(sheets.as_csv, answer), format, "text/csv; charset=utf-8")
+    if format is Format.XLSX:
+        return _file(request_id, await run(sheets.as_xlsx, answer), format, XLSX_TYPE)
+    return _file(request_id, await run(orjson.dumps, answer), format, "application/json")
+
+
+def _file(request_id: UUID, content: bytes, format: Format, media_type: str) -> Response:
+    named = {"Content-Disposition": f'attachment; filename="docproc-{request_id}.{format}"'}
+    return Response(content, media_type=media_type, headers=named)

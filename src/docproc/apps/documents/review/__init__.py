@@ -1,0 +1,1 @@
+"""The documents' kinds of tasks: what is asked, how an answer is read and applied."""

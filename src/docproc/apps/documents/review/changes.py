@@ -1,0 +1,34 @@
+"""What an answer changes, for the audit: of each thing that was spoken of, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from docproc.apps.documents.review.classification import SplitAnswer, TypeAnswer, asked
+from docproc.apps.documents.review.extraction import FieldsAnswer
+from docproc.engine.store.tables import BackofficeTask
+
+Change = dict[str, Any]
+
+
+def change(what: str, before: Any, after: Any) -> Change:
+    return {"what": what, "before": before, "after": after}
+
+
+def of(task: BackofficeTask, answer: TypeAnswer | SplitAnswer | FieldsAnswer) -> list[Change]:
+    """What the machine had said, and what the person said; also where they agree."""
+    return list(_of(task, answer))
+
+
+def _of(task: BackofficeTask, answer: TypeAnswer | SplitAnswer | FieldsAnswer) -> Iterator[Change]:
+    if isinstance(answer, TypeAnswer):
+        yield change("doc_type", asked(task).get("suggested_type"), answer.doc_type)
+    elif isinstance(answer, SplitAnswer):
+        suggested = {int(doubt["pages"][1]): bool(doubt["suggested"]) for doubt in asked(task)["splits"]}
+        for page, begins in answer.begins.items():
+            yield change(f"begins:{page}", suggested.get(page), begins)
+    else:
+        found = asked(task).get("fields") or {}
+        for name, value in answer.values.items():
+            yield change(name, (found.get(name) or {}).get("value"), value)

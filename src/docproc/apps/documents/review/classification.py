@@ -1,0 +1,159 @@
+"""Tasks about types and splits: what may be answered, and what an answer changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from docproc.apps.documents.store import corrections, pages
+from docproc.apps.documents.store.corrections import Review, Said
+from docproc.apps.documents.understanding import classify
+from docproc.engine.message import PipelineMessage
+from docproc.engine.store.tables import BackofficeTask, CorrectionSubject, Page, PageStatus
+from docproc.engine.workflow.definition import Workflow
+from docproc.errors import InvalidAnswerError
+
+BACKOFFICE = "BACKOFFICE"
+SPLIT = "split"
+
+
+def asked(task: BackofficeTask) -> dict[str, Any]:
+    """What the person needs to know."""
+    return task.input_data or {}
+
+
+def is_split(task: BackofficeTask) -> bool:
+    return asked(task).get("kind") == SPLIT
+
+
+def choices(flow: Workflow) -> list[str]:
+    """The types a person can choose: those of the workflow first, then all that are known."""
+    return list(dict.fromkeys([*flow.extraction_schemas, *classify.TYPES]))
+
+
+@dataclass(frozen=True, slots=True)
+class TypeAnswer:
+    """The page is of this type."""
+
+    doc_type: str
+
+    def output(self) -> dict[str, Any]:
+        return {"doc_type": self.doc_type}
+
+
+@dataclass(frozen=True, slots=True)
+class SplitAnswer:
+    """Page index -> whether a document begins there."""
+
+    begins: Mapping[int, bool]
+
+    def output(self) -> dict[str, Any]:
+        return {"splits": {str(page): begins for page, begins in self.begins.items()}}
+
+
+def read_type(said: Mapping[str, Any], flow: Workflow) -> TypeAnswer:
+    doc_type = said.get("doc_type")
+    known = choices(flow)
+    if not isinstance(doc_type, str) or doc_type not in known:
+        problem = "it is missing" if not doc_type else f"there is no type {doc_type!r}"
+        raise InvalidAnswerError(
+            f"doc_type: {problem}", problems={"doc_type": problem}, remedy=f"Use one of: {', '.join(known)}"
+        )
+    return TypeAnswer(doc_type)
+
+
+def read_split(said: Mapping[str, Any], task: BackofficeTask) -> SplitAnswer:
+    """Every place that was asked about must be answered, and no other."""
+    places = {int(doubt["pages"][1]) for doubt in asked(task)["splits"]}
+    given = said.get("splits")
+    try:
+        begins = {int(page): value for page, value in given.items()}  # type: ignore[union-attr] # as below
+        if set(begins) != places or not all(isinstance(value, bool) for value in begins.values()):
+            raise ValueError
+    except (AttributeError, TypeError, ValueError):
+        wanted = ", ".join(f'"{page}": true' for page in sorted(places))
+        raise InvalidAnswerError(
+            "splits: say of each page whether a document begins there",
+            problems={"splits": "each page that was asked about must be answered"},
+            remedy=f"Send splits={{{wanted}}} with true or false",
+        ) from None
+    return SplitAnswer(begins)
+
+
+async def apply_type(session: AsyncSession, task: BackofficeTask, answer: TypeAnswer) -> None:
+    await pages.change_many(
+        session,
+        [
+            {
+                "id": task.reference_id,
+                "doc_type": answer.doc_type,
+                "classification_confidence": 1.0,
+                "origin": BACKOFFICE,
+                "status": PageStatus.CLASSIFIED,
+            }
+        ],
+    )
+
+
+def onward(message: PipelineMessage, answer: TypeAnswer | SplitAnswer) -> PipelineMessage:
+    """The page goes on from its stage as the person left it."""
+    if isinstance(answer, SplitAnswer):
+        payload = {**message.payload, "splits": answer.output()["splits"]}
+    else:
+        told = {"doc_type": answer.doc_type, "classification_confidence": 1.0, "origin": BACKOFFICE}
+        payload = {**message.payload, **told}
+    return message.model_copy(update={"payload": payload})
+
+
+async def review(
+    session: AsyncSession, task: BackofficeTask, answer: TypeAnswer | SplitAnswer, operator: str
+) -> Review | None:
+    """What the person said, as a label; read before the transaction."""
+    if isinstance(answer, SplitAnswer):
+        return await _split_review(session, task, answer, operator)
+    index = await _page_index(session, task.reference_id)
+    if index is None:
+        return None
+    of = await corrections.subject_of(session, task.tenant_id, task.request_id, None, [index])
+    suggested = asked(task).get("suggested_type")
+    said = Said(
+        CorrectionSubject.TYPE,
+        answer.doc_type,
+        suggested,
+        changed=answer.doc_type != suggested,
+        confidence_before=asked(task).get("confidence"),
+        page_index=index,
+    )
+    return Review(of, answer.doc_type, [said], operator)
+
+
+async def _split_review(
+    session: AsyncSession, task: BackofficeTask, answer: SplitAnswer, operator: str
+) -> Review:
+    doubts: Sequence[Mapping[str, Any]] = asked(task)["splits"]
+    indices = sorted({int(page) for doubt in doubts for page in doubt["pages"]})
+    of = await corrections.subject_of(session, task.tenant_id, task.request_id, None, indices)
+    said = [_split_said(doubt, answer) for doubt in doubts]
+    return Review(of, "", said, operator)
+
+
+def _split_said(doubt: Mapping[str, Any], answer: SplitAnswer) -> Said:
+    page = int(doubt["pages"][1])
+    begins, suggested = answer.begins[page], bool(doubt["suggested"])
+    return Said(
+        CorrectionSubject.SPLIT,
+        str(begins).lower(),
+        str(suggested).lower(),
+        changed=begins != suggested,
+        confidence_before=doubt.get("confidence"),
+        page_index=page,
+    )
+
+
+async def _page_index(session: AsyncSession, page_id: UUID | None) -> int | None:
+    return await session.scalar(select(Page.page_index).where(Page.id == page_id))

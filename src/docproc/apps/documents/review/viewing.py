@@ -1,0 +1,183 @@
+"""What the page of a task shows, and who may see it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from docproc.apps.documents.review import extraction
+from docproc.apps.documents.review.classification import asked, choices, is_split
+from docproc.engine.store.tables import BackofficeTask, File, Operator, Page
+from docproc.engine.workflow.definition import SchemaField, Workflow
+from docproc.errors import NotAllowedError
+from docproc.people.listing import pages_asked
+from docproc.people.store import holding
+from docproc.reading import page as page_text
+
+# How many pages before and after a doubtful one help to judge it.
+NEIGHBOURS = 2
+
+
+class Standing(StrEnum):
+    """What a task is to a person."""
+
+    HELD = "held"  # theirs to answer
+    FREE = "free"  # theirs to take
+    OTHER = "other"  # somebody else's
+    DONE = "done"
+    NOT_ALLOWED = "not_allowed"
+
+
+def standing(task: BackofficeTask, operator: Operator) -> Standing:
+    if task.tenant_id != operator.tenant_id:
+        return Standing.NOT_ALLOWED
+    if task.status == "assigned" and task.assigned_to == operator.id:
+        return Standing.HELD if task.accepted_at else Standing.FREE  # an offer is taken like any other
+    if task.status == "assigned":
+        return Standing.OTHER
+    if task.status != "pending":
+        return Standing.DONE
+    is_able = set(task.required_skills or ()) <= set(operator.skills or ())
+    is_allowed = is_able and task.needs_role in holding.roles_up_to(operator.role)
+    return Standing.FREE if is_allowed else Standing.NOT_ALLOWED
+
+
+def check_holds(task: BackofficeTask, operator: Operator) -> None:
+    if standing(task, operator) is not Standing.HELD:
+        raise NotAllowedError("you do not hold this task", remedy="Take the task first")
+
+
+def check_may_see(task: BackofficeTask, operator: Operator, page: int) -> None:
+    """Pages of clients' documents are for whoever holds the task, and only those it is about."""
+    check_holds(task, operator)
+    if page not in _pages_shown(task):
+        raise NotAllowedError("this page is not part of the task", remedy="Look at the pages it is about")
+
+
+def _pages_shown(task: BackofficeTask) -> set[int]:
+    pages = set(pages_asked(task))
+    if task.task_type != "extraction" and not is_split(task):
+        (page,) = pages
+        pages |= set(range(max(0, page - NEIGHBOURS), page + NEIGHBOURS + 1))
+    return pages
+
+
+# --- pages --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """A page of the request, as thumbnails and pictures need it."""
+
+    index: int
+    doc_type: str | None
+    text: str
+    file: str
+    ratio: float  # of height to width, upright
+
+
+async def pages_shown(session: AsyncSession, task: BackofficeTask) -> list[PageView]:
+    query = (
+        select(Page.page_index, Page.doc_type, Page.ocr_text, Page.words, Page.status, File.name)
+        .outerjoin(File, (File.request_id == Page.request_id) & (File.file_index == Page.file_index))
+        .where(Page.request_id == task.request_id, Page.page_index.in_(_pages_shown(task)))
+        .order_by(Page.page_index)
+    )
+    return [
+        PageView(row.page_index, row.doc_type, row.ocr_text or "", row.name or "", _ratio(row.words))
+        for row in await session.execute(query)
+    ]
+
+
+def _ratio(packed: bytes | None) -> float:
+    read = page_text.unpack(packed) if packed else None
+    return read.height / read.width if read and read.width and read.height else 1.414
+
+
+async def words_of(session: AsyncSession, request_id: UUID, index: int) -> list[dict[str, Any]]:
+    """The words of a page with their boxes: [{"text", "box"}]."""
+    query = select(Page.words).where(Page.request_id == request_id, Page.page_index == index)
+    packed = await session.scalar(query)
+    read = page_text.unpack(packed).words if packed else ()
+    return [{"text": word.text, "box": word.box, "line": word.line} for word in read]
+
+
+# --- types --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A type that a page may be of."""
+
+    name: str
+    score: float | None
+    is_suggested: bool
+
+
+def type_choices(task: BackofficeTask, flow: Workflow) -> list[Choice]:
+    """Always in the same order: fingers learn where a type is."""
+    seen = asked(task)
+    scores = seen.get("scores") or {}
+    return [Choice(name, scores.get(name), name == seen.get("suggested_type")) for name in choices(flow)]
+
+
+# --- fields -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FieldView:
+    """A field as the machine left it."""
+
+    name: str
+    type: str
+    is_required: bool
+    is_doubtful: bool
+    value: str | None
+    confidence: float | None
+    page: int | None
+    box: Sequence[float] | None
+    reason: str | None
+    one_of: Sequence[str] = ()
+    columns: Sequence[str] = ()
+    rows: Sequence[dict[str, Any]] = field(default_factory=tuple)
+
+    @property
+    def is_table(self) -> bool:
+        return self.type == "table"
+
+
+def fields_of(task: BackofficeTask) -> list[FieldView]:
+    """Doubtful ones first, each part in the order of the schema."""
+    views = [_field(task, one) for one in extraction.schema_of(task).values()]
+    return sorted(views, key=lambda view: not view.is_doubtful)
+
+
+def _field(task: BackofficeTask, schema: SchemaField) -> FieldView:
+    seen = asked(task)
+    found = (seen.get("fields") or {}).get(schema.name) or {}
+    value = found.get("value")
+    table = schema.type == "table"
+    return FieldView(
+        name=schema.name,
+        type=schema.type,
+        is_required=schema.required,
+        is_doubtful=schema.name in (seen.get("review") or ()),
+        value=None if table or value is None else str(value),
+        confidence=found.get("confidence"),
+        page=found.get("page"),
+        box=found.get("box"),
+        reason=found.get("reason"),
+        one_of=schema.one_of,
+        columns=[column.name for column in schema.columns],
+        rows=_rows(value) if table else (),
+    )
+
+
+def _rows(value: Any) -> list[dict[str, Any]]:
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []

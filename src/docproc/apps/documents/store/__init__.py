@@ -1,0 +1,1 @@
+"""What is kept of pages, documents and people's corrections."""

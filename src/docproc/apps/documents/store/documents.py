@@ -1,0 +1,84 @@
+"""Documents of a request: made by grouping pages, filled in by extraction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+from uuid import UUID, uuid5
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from docproc.apps.documents.store import pages
+from docproc.engine.message import utc_now
+from docproc.engine.store import rows
+from docproc.engine.store.tables import Document, DocumentStatus, Page, Request
+
+TABLE: Any = Document.__table__
+
+
+def document_id(request_id: UUID, doc_type: str, page_indices: Sequence[int]) -> UUID:
+    """The same pages of the same type are the same document, whenever they are grouped."""
+    return uuid5(request_id, f"document:{doc_type}:{','.join(map(str, page_indices))}")
+
+
+async def known(session: AsyncSession, request_id: UUID) -> set[UUID]:
+    return set(await session.scalars(select(Document.id).where(Document.request_id == request_id)))
+
+
+async def insert(
+    session: AsyncSession, tenant_id: str, request_id: UUID, documents: Sequence[tuple[str, Sequence[int]]]
+) -> None:
+    """New documents by (type, page indices); their pages point at them from now on."""
+    made = [(document_id(request_id, kind, indices), kind, list(indices)) for kind, indices in documents]
+    common = {"tenant_id": tenant_id, "request_id": request_id, "status": DocumentStatus.PENDING}
+    await rows.insert(
+        session,
+        TABLE,
+        [{**common, "id": key, "doc_type": kind, "page_indices": indices} for key, kind, indices in made],
+        on_conflict="nothing",
+    )
+    await pages.change_many(
+        session,
+        [
+            {"id": pages.page_id(request_id, index), "document_id": key}
+            for key, _, indices in made
+            for index in indices
+        ],
+    )
+
+
+async def remove(session: AsyncSession, request_id: UUID, ids: Collection[UUID]) -> None:
+    """Documents that a correction regrouped away; their pages already belong to others."""
+    if not ids:
+        return
+    await session.execute(
+        update(Page).where(Page.document_id.in_(ids)).values(document_id=None),
+        execution_options={"synchronize_session": False},
+    )
+    await session.execute(
+        delete(Document).where(Document.request_id == request_id, Document.id.in_(ids)),
+        execution_options={"synchronize_session": False},
+    )
+
+
+async def change_many(session: AsyncSession, changes: Sequence[Mapping[str, Any]]) -> None:
+    """The same columns of many documents, found by `id`."""
+    now = utc_now()
+    await rows.update_many(session, TABLE, [{**change, "updated_at": now} for change in changes])
+
+
+async def set_count(session: AsyncSession, request_id: UUID, number: int) -> None:
+    await session.execute(
+        update(Request)
+        .where(Request.id == request_id)
+        .values(document_count=number)
+        .execution_options(synchronize_session=False)
+    )
+
+
+async def of_request(session: AsyncSession, request_id: UUID) -> list[Document]:
+    """In page order."""
+    query = select(Document).where(Document.request_id == request_id)
+    found = await session.scalars(query.execution_options(populate_existing=True))
+    return sorted(found, key=lambda document: (document.page_indices or [0])[0])

@@ -1,1 +1,0 @@
-"""The back office: where people answer what DocProc is not sure of."""

@@ -1,1 +1,0 @@
-"""What people do with tasks, whatever page or program they do it from."""

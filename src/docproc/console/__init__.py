@@ -1,0 +1,1 @@
+"""The web console: one frame for the pages of every application."""

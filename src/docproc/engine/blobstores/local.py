@@ -1,0 +1,145 @@
+"""Blobs in a local folder (or a shared volume): temporary file, fsync, rename."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterable, AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from docproc.engine.blobs import Blob, BlobStore, check_key
+from docproc.errors import ConfigurationError, TooLargeError
+
+_CHUNK = 1024 * 1024
+# Unfinished files lie here, on the same file system, so that a rename is enough.
+_SCRATCH = ".scratch"
+
+
+class LocalBlobStore(BlobStore):
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    async def put(self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None) -> Blob:
+        with self.scratch() as folder:
+            path = folder / "blob"
+            digest, size = hashlib.sha256(), 0
+            with path.open("wb") as file:
+                async for chunk in _gathered(chunks):
+                    size += len(chunk)
+                    if max_bytes is not None and size > max_bytes:
+                        raise TooLargeError(
+                            f"the file is larger than {max_bytes / 1024**2:g} MB",
+                            remedy="Send it in parts, or raise DOCPROC_MAX_UPLOAD_MB",
+                        )
+                    await asyncio.to_thread(_write, file, digest, chunk)
+            await asyncio.to_thread(self._keep, path, key)
+        return Blob(key, size, digest.hexdigest())
+
+    async def put_file(self, key: str, path: Path) -> Blob:
+        def store() -> Blob:
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            size = path.stat().st_size
+            self._keep(path, key)
+            return Blob(key, size, digest)
+
+        return await asyncio.to_thread(store)
+
+    async def copy(self, source: str, key: str) -> None:
+        def store() -> None:
+            with self.scratch() as folder:
+                path = folder / "blob"
+                try:
+                    os.link(self._path(source), path)
+                except OSError:  # not every file system links
+                    shutil.copyfile(self._path(source), path)
+                self._keep(path, key)
+
+        await asyncio.to_thread(store)
+
+    async def fetch(self, key: str) -> Path:
+        path = self._path(key)
+        if not await asyncio.to_thread(path.is_file):
+            raise FileNotFoundError(f"there is no blob {key!r} in {self.root}")
+        return path
+
+    async def exists(self, key: str) -> bool:
+        return await asyncio.to_thread(self._path(key).is_file)
+
+    async def delete(self, owner: str) -> None:
+        await asyncio.to_thread(shutil.rmtree, self._path(owner), ignore_errors=True)
+
+    async def owners(self, *, before: datetime) -> AsyncIterator[str]:
+        for owner in await asyncio.to_thread(self._old_owners, before):
+            yield owner
+
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        base = self.root / _SCRATCH
+        try:
+            base.mkdir(parents=True, exist_ok=True)
+            folder = Path(tempfile.mkdtemp(dir=base))
+        except OSError as error:
+            raise ConfigurationError(
+                f"files cannot be stored in {self.root}: {error.strerror}",
+                remedy="Check DOCPROC_STORAGE_PATH",
+            ) from error
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _path(self, key: str) -> Path:
+        return self.root / check_key(key)
+
+    def _keep(self, path: Path, key: str) -> None:
+        """Durable first, visible second: after a power cut the key holds all of it or nothing."""
+        target = self._path(key)
+        is_new = not target.parent.exists()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+        path.replace(target)
+        for folder in (target.parent, *target.parent.parents[:2]) if is_new else (target.parent,):
+            _sync_folder(folder)
+
+    def _old_owners(self, before: datetime) -> list[str]:
+        found = []
+        with suppress(FileNotFoundError):
+            for folder in self.root.iterdir():
+                with suppress(FileNotFoundError):
+                    changed = datetime.fromtimestamp(folder.stat().st_mtime, UTC)
+                    if changed < before and folder.is_dir() and folder.name != _SCRATCH:
+                        found.append(folder.name)
+        return found
+
+
+def _write(file: BinaryIO, digest: hashlib._Hash, chunk: bytes) -> None:
+    file.write(chunk)
+    digest.update(chunk)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+async def _gathered(chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    """Network crumbs as megabytes: each write is a hop to a thread."""
+    gathered = bytearray()
+    async for chunk in chunks:
+        gathered += chunk
+        if len(gathered) >= _CHUNK:
+            yield bytes(gathered)
+            gathered.clear()
+    if gathered:
+        yield bytes(gathered)

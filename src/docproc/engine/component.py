@@ -1,0 +1,261 @@
+"""The contract of a component: what the engine calls, when, and inside which transaction."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+
+from docproc.engine.message import PipelineMessage
+from docproc.engine.store import fan_in
+from docproc.engine.store.fan_in import Join
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncSession
+
+    from docproc.engine.blobs import BlobStore
+    from docproc.engine.store.session import Store
+    from docproc.engine.transport import Delivery
+    from docproc.engine.workflow.definition import Stage, Workflow
+    from docproc.settings import Settings
+
+NEXT: Final = "__next__"
+BACKOFFICE: Final = "__backoffice__"
+REQUEST_UNIT: Final = "request"
+
+# A target (NEXT, BACKOFFICE or a routing key) and the message for it.
+Emission = tuple[str, PipelineMessage]
+
+Result = TypeVar("Result")
+
+
+class Where(StrEnum):
+    """Where `offload` runs a component's heavy work."""
+
+    LOOP = "loop"  # trivial work, called directly
+    THREADS = "threads"  # releases the GIL and can be trusted to return
+    PROCESSES = "processes"  # native or untrusted: a child that can be killed, with a memory limit
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a component is given at construction."""
+
+    settings: Settings
+    store: Store
+    blobs: BlobStore
+    workflow_of: Callable[[PipelineMessage], Awaitable[Workflow]]
+    workflows: Callable[[], Sequence[Workflow]]
+    run_in_thread: Callable[..., Awaitable[Any]]
+    run_in_process: Callable[..., Awaitable[Any]]
+    warm_children: Callable[..., None]
+
+
+class BaseComponent(ABC):
+    """One kind of work, written once and used by any number of workflow stages.
+
+    The engine may call `process_message` more than once for a message (a process can die at any
+    point), but commits its effects exactly once. So: database effects go through `session`, files are
+    written under names derived from the message, and calls to the outside carry `message.message_id`
+    as their idempotency key.
+    """
+
+    component_name: ClassVar[str]
+    # The units of work it takes and gives ("request", "page", …); None: whatever arrives / what it took.
+    takes: ClassVar[str | tuple[str, ...] | None] = None
+    gives: ClassVar[str | None] = None
+    # The request status that work in this component stands for; None leaves the status alone.
+    status: ClassVar[str | None] = None
+    # How many messages may share one transaction. 1 for heavy work, 50–200 for light work.
+    batch: ClassVar[int] = 1
+    # True: `choose` says which messages of a batch are light enough to be handled together. A broker cannot
+    # take the others back cheaply, so there such a component gets one message at a time.
+    chooses: ClassVar[bool] = False
+    # True: take a lease before computing, so that no two workers ever do the same (paid) work at once.
+    exclusive: ClassVar[bool] = False
+    # True: the queue belongs to another system; ids are remembered in `inbox`.
+    foreign: ClassVar[bool] = False
+    # True: may emit BACKOFFICE, so its stages may name a `backoffice_queue`.
+    asks_people: ClassVar[bool] = False
+    # Where `offload` runs heavy work.
+    runs_in: ClassVar[Where] = Where.LOOP
+    # The routing key its queue is bound to; None: as QUEUE_BINDINGS says, else the component's name.
+    routing_key: ClassVar[str | None] = None
+
+    def __init__(self, context: Context) -> None:
+        self.settings = context.settings
+        self.store = context.store
+        self.blobs = context.blobs
+        self._context = context
+
+    @property
+    def input_queue(self) -> str:
+        """The queue it consumes."""
+        return queue_of(type(self))
+
+    async def setup(self) -> None:
+        """Load models, open connections. Called once per process, before any message and before `/ready`."""
+
+    async def teardown(self) -> None:
+        """Undo `setup`. Called once after the last message."""
+
+    def decode(self, delivery: Delivery) -> PipelineMessage:
+        """Turn a delivery into a message; override it to read another system's format.
+
+        A foreign message's `message_id` must be derived from the event's own id (uuid5). Raise
+        MessageError for what can never be read: it goes to the dead letters with its raw bytes.
+        """
+        return PipelineMessage.parse(delivery.body)
+
+    @abstractmethod
+    def process_message(
+        self, message: PipelineMessage, session: AsyncSession
+    ) -> Awaitable[list[Emission]] | AsyncIterator[Emission]:
+        """Do the work for one message and say where the results go.
+
+        Write it as `async def` returning a list of (target, message), or as an async generator to stream
+        a large fan-out; a generator must yield in the same order each time, because after a crash what was
+        already committed is skipped. `session` begins its transaction on first use, by removing the
+        message's own row: compute first, touch the session last, and hold nothing while computing. Raise
+        TransientError to be called again later, PermanentError to give up at once.
+        """
+
+    async def process_messages(
+        self, messages: Sequence[PipelineMessage], session: AsyncSession
+    ) -> list[list[Emission]]:
+        """Handle a group in one transaction; one list of emissions per message, in the same order."""
+        return [await self.process_message(message, session) for message in messages]  # type: ignore[misc] # never a generator in a group
+
+    async def choose(self, messages: Sequence[PipelineMessage]) -> Sequence[PipelineMessage]:
+        """Of a batch that was taken, those to be handled together now; any worker may take the others next.
+
+        Called before `process_messages` where `chooses` is set, holding no transaction; what it finds out may
+        be kept for it. At least one must be chosen. When it raises, the first message is handled alone.
+        """
+        return messages
+
+    async def after_exhausted(
+        self, message: PipelineMessage, error: Exception, session: AsyncSession
+    ) -> list[Emission]:
+        """Offer a substitute result when retries are exhausted; runs in the dead letter's transaction.
+
+        An empty list (the default) leaves the outcome to the stage's `on_failure`.
+        """
+        return []
+
+    async def partial_result(self, message: PipelineMessage, session: AsyncSession) -> dict[str, Any] | None:
+        """What can be answered now for a request that is not finished; asked of its last stage.
+
+        Called by the monitor shortly before the deadline, in its own process and never through a queue, so it
+        must be quick: read what other stages stored, compute nothing heavy. `message` names the request and
+        its workflow. The result has `partial: true` and `missing`; None (the default) leaves it to the
+        engine, which knows what is missing but not what was found.
+        """
+        return None
+
+    async def stage_of(self, message: PipelineMessage) -> Stage:
+        """The stage of the message's own workflow version, with its settings."""
+        return (await self.workflow_of(message)).stage(message.current_stage)
+
+    async def workflow_of(self, message: PipelineMessage) -> Workflow:
+        return await self._context.workflow_of(message)
+
+    def workflows(self) -> Sequence[Workflow]:
+        """Every workflow that can be used now, as the files say."""
+        return self._context.workflows()
+
+    def warm_children(self, function: Callable[..., object], *args: Any) -> None:
+        """Have every child process call `function` before its first task; to be said in `__init__`."""
+        self._context.warm_children(function, *args)
+
+    async def offload(self, function: Callable[..., Result], *args: Any) -> Result:
+        """Run blocking `function` where the class says (`runs_in`), never blocking the event loop.
+
+        In processes, function and arguments must be picklable; a child is killed when the stage's time
+        limit passes.
+        """
+        if self.runs_in is Where.THREADS:
+            return await self._context.run_in_thread(function, *args)  # type: ignore[no-any-return] # Context is untyped here
+        if self.runs_in is Where.PROCESSES:
+            return await self._context.run_in_process(function, *args)  # type: ignore[no-any-return] # as above
+        return function(*args)
+
+
+class JoinComponent(BaseComponent):
+    """A component that waits for all units of a group: fan-in.
+
+    Arrivals are counted by unit in the database, summed over the group of messages handled together, and
+    `after_join` is called once, by whichever worker completes the count.
+    """
+
+    # The name of the count in `aggregation_state.stage`; None: the stage's own name.
+    collects: ClassVar[str | None] = None
+    # True: keep each arriving message in `fan_in_arrivals.body`, for `after_join` to read.
+    keeps_bodies: ClassVar[bool] = False
+    batch = 100
+
+    @abstractmethod
+    async def after_join(self, join: Join, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
+        """All units of `join` are here (some perhaps failed); `message` is the last one to arrive.
+
+        Runs in the transaction that completed the count, so it happens once per generation. A unit that
+        arrives after that (a late correction) opens the next generation and calls this again.
+        """
+
+    async def before_join(
+        self, messages: Sequence[PipelineMessage], session: AsyncSession
+    ) -> list[list[Emission]]:
+        """Units arrived and their joins may still be open; emit, per message, what is already certain."""
+        return [[] for _ in messages]
+
+    async def process_message(self, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
+        return (await self.process_messages([message], session))[0]
+
+    async def process_messages(
+        self, messages: Sequence[PipelineMessage], session: AsyncSession
+    ) -> list[list[Emission]]:
+        fired = await self._count(messages, session)
+        emissions = await self.before_join(messages, session)
+        for join in fired:
+            last = messages[join.completed_by]
+            session.info.setdefault(fan_in.FIRED_JOINS, {})[last.message_id] = join
+            whole = {"unit_key": join.group_key, "generation": join.generation, "failure": None}
+            onward = await self.after_join(join, last.model_copy(update=whole), session)
+            emissions[join.completed_by].extend(onward)
+        return emissions
+
+    async def _count(self, messages: Sequence[PipelineMessage], session: AsyncSession) -> list[Join]:
+        """Count the units in one go; returns the joins that are complete now."""
+        arrivals = [self._arrival(message) for message in messages]
+        counted = [i for i, arrival in enumerate(arrivals) if not _is_nudge(arrival.unit_key)]
+        fired = await fan_in.arrive(session, [arrivals[i] for i in counted])
+        joins = [replace(join, completed_by=counted[join.completed_by]) for join in fired]
+        for index, arrival in enumerate(arrivals):
+            if _is_nudge(arrival.unit_key):
+                sealed = await fan_in.sealed_join(session, arrival, index)
+                joins.extend([sealed] if sealed else [])
+        return joins
+
+    def _arrival(self, message: PipelineMessage) -> fan_in.Arrival:
+        return fan_in.Arrival(
+            request_id=message.request_id,
+            tenant_id=message.tenant_id,
+            stage=self.collects or message.current_stage,
+            group_key=message.group_key,
+            generation=message.generation,
+            unit_key=message.unit_key,
+            failure=message.failure.model_dump_json() if message.failure else None,
+            body=message.encode().decode() if self.keeps_bodies else None,
+        )
+
+
+def _is_nudge(unit_key: str) -> bool:
+    return unit_key.endswith(fan_in.SEALED_UNIT)
+
+
+def queue_of(component: type[BaseComponent]) -> str:
+    """The input queue of a component class: `q.<name>` unless the class says otherwise."""
+    declared = getattr(component, "input_queue", None)  # a property unless the class names a queue
+    return declared if isinstance(declared, str) else f"q.{component.component_name}"

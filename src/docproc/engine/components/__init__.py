@@ -1,0 +1,1 @@
+"""Components that know no application: any workflow may use them."""

@@ -1,0 +1,184 @@
+"""Handler: one short transaction that removes the messages, writes the state and inserts the outputs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from typing import Any, cast
+
+from sqlalchemy import Connection, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from docproc.engine.component import BaseComponent, Emission, JoinComponent
+from docproc.engine.message import PipelineMessage
+from docproc.engine.running.outbox import Outbox
+from docproc.engine.running.relay import Relay
+from docproc.engine.running.work import Outcome, Work
+from docproc.engine.store import events, messages, rows
+from docproc.engine.store.messages import AlreadyHandled, PartlyHandled
+from docproc.engine.store.session import Store
+from docproc.engine.store.tables import Inbox
+from docproc.errors import PermanentError
+
+# How many children of a streamed fan-out share one transaction: few at first, so that others can begin.
+FIRST_CHUNK = 50
+STREAM_CHUNK = 500
+
+
+class Handler:
+    """Runs the component and commits its effects once. The innermost part of the middleware."""
+
+    def __init__(
+        self, component: BaseComponent, store: Store, outbox: Outbox, relay: Relay, *, leases: bool
+    ) -> None:
+        self.component = component
+        self.store = store
+        self.outbox = outbox
+        self.relay = relay
+        # Rows are removed only under my lease where there are leases; else by whoever commits first.
+        self.lease = outbox.worker_id if leases else None
+        self.streams = inspect.isasyncgenfunction(component.process_message)
+
+    async def __call__(self, works: Sequence[Work]) -> None:
+        if len(works) > 1:
+            await self._group(works)
+        elif self.streams:
+            await self._stream(works[0])
+        else:
+            await self._one(works[0])
+
+    async def _one(self, work: Work) -> None:
+        async with self.store.handling(self.claim(work)) as session:
+            produced = self.component.process_message(work.message, session)
+            work.emissions = emissions_of(self.component, work, await cast(Awaitable[Any], produced))
+            copies = await self.outbox.dispatch(session, [(work.message, work.emissions)])
+            work.ended(Outcome.DONE)
+            await events.record(session, [work.event(self.outbox.worker_id)])
+        await self.relay.publish(copies)
+
+    async def _group(self, works: Sequence[Work]) -> None:
+        """Group commit; as for one message, the transaction begins when the component touches the session."""
+        todo = list(works)
+        while todo:
+            try:
+                return await self._commit_group(todo)
+            except PartlyHandled as news:
+                for work in todo:
+                    if work.message.message_id not in news.left:
+                        work.ended(Outcome.REPEATED)
+                todo = [work for work in todo if work.message.message_id in news.left]
+
+    async def _commit_group(self, works: Sequence[Work]) -> None:
+        ids = [work.message.message_id for work in works]
+        async with self.store.handling(messages.claim_many(self.store, ids, self.lease)) as session:
+            produced = await self.component.process_messages([w.message for w in works], session)
+            for work, emissions in zip(works, produced, strict=True):
+                work.emissions = emissions_of(self.component, work, emissions)
+            copies = await self.outbox.dispatch(session, [(w.message, w.emissions) for w in works])
+            for work in works:
+                work.together = len(works)
+                work.ended(Outcome.DONE)
+            await events.record(session, [w.event(self.outbox.worker_id) for w in works])
+        await self.relay.publish(copies)
+
+    async def _stream(self, work: Work) -> None:
+        """A large fan-out: each chunk commits with the cursor moved, the last one removes the message."""
+        async with self.store.handling(self._touch(work)) as session:
+            produced = self.component.process_message(work.message, session)
+            chunk: list[Emission] = []
+            size = min(FIRST_CHUNK, STREAM_CHUNK)
+            seen = 0
+            async for emission in cast(AsyncIterator[Emission], produced):
+                seen += 1
+                if seen <= work.cursor:
+                    continue  # committed before a crash
+                chunk.append(emission)
+                if len(chunk) == size:
+                    await self._commit_chunk(session, work, chunk, seen)
+                    chunk = []
+                    size = min(size * 2, STREAM_CHUNK)
+            copies = await self.outbox.dispatch(session, [(work.message, chunk)])
+            await rows.execute(session, "DELETE FROM messages WHERE id = :id", id=work.message.message_id)
+            work.ended(Outcome.DONE)
+            await events.record(session, [work.event(self.outbox.worker_id, {"emitted": seen})])
+        await self.relay.publish(copies)
+
+    async def _commit_chunk(
+        self, session: AsyncSession, work: Work, chunk: list[Emission], seen: int
+    ) -> None:
+        copies = await self.outbox.dispatch(session, [(work.message, chunk)], more_to_come=True)
+        await rows.execute(
+            session,
+            "UPDATE messages SET cursor = :seen WHERE id = :id",
+            seen=seen,
+            id=work.message.message_id,
+        )
+        await session.commit()
+        work.cursor = seen
+        await self.relay.publish(copies)
+
+    def claim(self, work: Work) -> messages.Claim:
+        """The statements that begin the transaction; for another system's message, a note in the inbox."""
+        if self.component.foreign and not work.delivery.is_own:
+            return self._claim_foreign(work)
+        return messages.claim_one(self.store, work.message.message_id, self.lease)
+
+    def _claim_foreign(self, work: Work) -> messages.Claim:
+        values = rows.values_for(
+            self.store.dialect,
+            {
+                "id": work.message.message_id,
+                "queue": work.delivery.queue,
+                "tenant": work.message.tenant_id,
+            },
+        )
+        statement = text(
+            f"INSERT INTO {Inbox.__tablename__} (message_id, queue, tenant_id, received_at) "
+            f"VALUES (:id, :queue, :tenant, {self.store.clock}) ON CONFLICT DO NOTHING"
+        )
+
+        def claim(connection: Connection) -> None:
+            if connection.execute(statement, values).rowcount == 0:
+                raise AlreadyHandled(work.message.message_id)
+
+        return claim
+
+    def _touch(self, work: Work) -> messages.Claim:
+        """Each chunk's transaction begins by locking the parent's row, and only while it is mine.
+
+        The cursor must be where this stream left it: on a broker two copies may stream at once.
+        """
+        mine = " AND worker_id = :worker" if self.lease else ""
+        statement = text(f"UPDATE messages SET cursor = cursor WHERE id = :id AND cursor = :cursor{mine}")
+
+        def touch(connection: Connection) -> None:
+            values = {"id": work.message.message_id, "cursor": work.cursor}
+            values |= {"worker": self.lease} if self.lease else {}
+            if connection.execute(statement, rows.values_for(self.store.dialect, values)).rowcount == 0:
+                raise AlreadyHandled(work.message.message_id)
+
+        return touch
+
+
+def emissions_of(component: BaseComponent, work: Work, produced: Any) -> list[Emission]:
+    """What a component returned, if it is what it should be; a slip must not become a riddle, or a hang."""
+    is_list = isinstance(produced, list) and all(
+        isinstance(item, tuple)
+        and len(item) == 2
+        and isinstance(item[0], str)
+        and isinstance(item[1], PipelineMessage)
+        for item in produced
+    )
+    if not is_list:
+        raise PermanentError(
+            f"component {component.component_name!r} returned {type(produced).__name__}, not a list of "
+            "(target, message)",
+            remedy="Return, for example, [(NEXT, message.model_copy(update={'payload': {...}}))]",
+        )
+    if not produced and work.step and not work.step.fans_out_to and not isinstance(component, JoinComponent):
+        unit = work.message.unit_key or "the request"
+        raise PermanentError(
+            f"component {component.component_name!r} emitted nothing, so {unit} would never arrive",
+            remedy="Emit the message to NEXT, or skip the stage with `when:`",
+        )
+    return cast(list[Emission], produced)

@@ -1,0 +1,193 @@
+"""Intake: a new request, its row and its first message in one transaction; a repeated one finds the first."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from docproc.engine.message import PipelineMessage, utc_now
+from docproc.engine.running.outbox import Outbox
+from docproc.engine.running.relay import Relay
+from docproc.engine.store import events
+from docproc.engine.store.tables import Request, RequestStatus
+from docproc.engine.transport import DIRECT_EXCHANGE, Copy
+from docproc.engine.workflow.checkpoints import Checkpoints, checkpoints
+from docproc.engine.workflow.routing import Routed, Router
+from docproc.errors import ReusedKeyError
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What somebody wants done."""
+
+    workflow: str
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    priority: int = 5
+    channel: str = "api"
+    external_id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    tenant_id: str = "default"
+    request_id: UUID = field(default_factory=uuid4)
+    # The routing key of a component that chooses the workflow; None enters the workflow itself.
+    via: str | None = None
+    uploads: Sequence[Mapping[str, Any]] = ()
+    content_hash: str | None = None
+    # The client's own key for "this is the same submission"; else its reference and content say so.
+    idempotency_key: str | None = None
+    reprocess_of: UUID | None = None
+    review: str | None = None
+    # Where answers are sent; None: the client fetches them.
+    callback_url: str | None = None
+    # False: nobody waits elsewhere, so the monitor leaves it alone (a command that shows its own progress).
+    is_watched: bool = True
+
+    @property
+    def same_as(self) -> str | None:
+        """What two submissions that mean the same request have in common; None: always a new one."""
+        if self.idempotency_key is not None:
+            said = ("key", self.idempotency_key)
+        elif self.external_id is not None and self.content_hash is not None and self.reprocess_of is None:
+            said = ("reference", f"{self.channel}\0{self.external_id}\0{self.content_hash}")
+        else:
+            return None
+        return hashlib.sha256("\0".join(said).encode()).hexdigest()
+
+
+class Intake:
+    """Accepts requests: once `submit` returns, the request is in the database and will be worked on."""
+
+    def __init__(self, outbox: Outbox, relay: Relay, default_sla_seconds: float) -> None:
+        self.outbox = outbox
+        self.relay = relay
+        self.default_sla_seconds = default_sla_seconds
+
+    async def submit(self, submission: Submission) -> UUID:
+        """The id of the request: the submission's own, or the first one's when it came before.
+
+        Raises UnknownWorkflowError or WorkflowError, or ReusedKeyError, before anything is written.
+        """
+        if known := await self.known(submission):
+            return known
+        try:
+            async with self.outbox.store.writing() as session:
+                copies = await self._accept(session, submission)
+        except IntegrityError:
+            # Two of the same at the same moment: the unique index let one in.
+            if known := await self.known(submission):
+                return known
+            raise
+        await self.relay.publish(copies)
+        return submission.request_id
+
+    async def _accept(self, session: AsyncSession, submission: Submission) -> list[Copy]:
+        router = await self.outbox.versions.pin(session, submission.workflow)
+        now = utc_now()
+        times = checkpoints(now, router.plan.workflow.sla, self.default_sla_seconds)
+        message = _first_message(submission, now, times)
+        await _store(session, submission, message, times, router)
+        if submission.via is None:
+            return await self.outbox.enter(session, router, message)
+        queue = self.outbox.topology.queue(DIRECT_EXCHANGE, submission.via)
+        return await self.outbox.send(session, [Routed(message, DIRECT_EXCHANGE, submission.via, queue)])
+
+    async def known(self, submission: Submission) -> UUID | None:
+        """The request that this submission repeats, if it does; raises ReusedKeyError."""
+        if submission.same_as is None:
+            return None
+        query = select(Request.id, Request.content_hash).where(
+            Request.tenant_id == submission.tenant_id, Request.idempotency_key == submission.same_as
+        )
+        async with self.outbox.store.reading() as session:
+            found = (await session.execute(query)).first()
+        if found is None:
+            return None
+        if found.content_hash != submission.content_hash:
+            raise ReusedKeyError(
+                f"the idempotency key was used before, for another content (request {found.id})",
+                remedy="Send a new key with new content",
+            )
+        return UUID(str(found.id))
+
+
+def _first_message(submission: Submission, now: datetime, times: Checkpoints) -> PipelineMessage:
+    return PipelineMessage(
+        request_id=submission.request_id,
+        tenant_id=submission.tenant_id,
+        workflow_name=submission.workflow,
+        priority=submission.priority,
+        created_at=now,
+        deadline_utc=times.deadline_utc,
+        payload=dict(submission.payload),
+        review=submission.review,
+        source_component="intake",
+    )
+
+
+async def _store(
+    session: AsyncSession,
+    submission: Submission,
+    message: PipelineMessage,
+    times: Checkpoints,
+    router: Router,
+) -> None:
+    earlier, link = await _link(session, submission)
+    session.add(
+        Request(
+            id=submission.request_id,
+            trace_id=message.trace_id,
+            tenant_id=submission.tenant_id,
+            external_id=submission.external_id,
+            channel=submission.channel,
+            workflow_name=submission.workflow,
+            workflow_version=router.plan.version,
+            status=RequestStatus.RECEIVED,
+            priority=submission.priority,
+            band=submission.priority,
+            deadline_utc=times.deadline_utc,
+            sla_seconds=times.sla_seconds,
+            warn_at=times.warn_at,
+            escalate_at=times.escalate_at,
+            next_check_at=times.warn_at if submission.is_watched else None,
+            callback_url=submission.callback_url,
+            metadata_=dict(submission.metadata),
+            uploads=[dict(upload) for upload in submission.uploads] or None,
+            idempotency_key=submission.same_as,
+            content_hash=submission.content_hash,
+            linked_to=earlier,
+            link=link,
+            created_at=message.created_at,
+        )
+    )
+    await session.flush()
+    note = events.Event(
+        submission.request_id, "status", tenant_id=submission.tenant_id, outcome=RequestStatus.RECEIVED
+    )
+    await events.record(session, [note])
+
+
+async def _link(session: AsyncSession, submission: Submission) -> tuple[UUID | None, str | None]:
+    """The request this one follows: the one to be processed again, or the last of its reference."""
+    if submission.reprocess_of is not None:
+        return submission.reprocess_of, "reprocess"
+    if submission.external_id is None or submission.content_hash is None:
+        return None, None
+    query = (
+        select(Request.id)
+        .where(
+            Request.tenant_id == submission.tenant_id,
+            Request.channel == submission.channel,
+            Request.external_id == submission.external_id,
+        )
+        .order_by(Request.created_at.desc())
+        .limit(1)
+    )
+    earlier = await session.scalar(query)
+    return earlier, "revision" if earlier else None

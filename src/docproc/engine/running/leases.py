@@ -1,0 +1,103 @@
+"""Leases: this worker's heartbeat, and the takeover of what dead workers held."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from docproc.engine.store import workers
+from docproc.engine.store.session import Store
+
+log = structlog.get_logger(__name__)
+
+ORPHAN_CHECK_SECONDS = 30.0
+
+
+class Heartbeat:
+    """Beats from a thread with an event loop and a connection of its own: busy work cannot silence it."""
+
+    def __init__(
+        self,
+        database_url: str,
+        worker_id: str,
+        components: Sequence[str],
+        is_ready: Callable[[], bool],
+        slots: int = 1,
+    ) -> None:
+        self.database_url = database_url
+        self.worker_id = worker_id
+        self.components = ",".join(components)
+        self.is_ready = is_ready
+        self.slots = slots
+        self._stopped = threading.Event()
+        self._beaten = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+
+    async def start(self) -> None:
+        """Returns after the first beat: leases need a living worker."""
+        self._thread.start()
+        await asyncio.to_thread(self._beaten.wait)
+
+    async def stop(self) -> None:
+        self._stopped.set()
+        self._beaten.set()  # a start that still waits for the first beat
+        if self._thread.is_alive():
+            await asyncio.to_thread(self._thread.join)
+
+    def _run(self) -> None:
+        asyncio.run(self._beat())
+
+    async def _beat(self) -> None:
+        store = Store(self.database_url, connections=2)
+        try:
+            while not self._stopped.is_set():
+                try:
+                    async with store.claiming() as connection:
+                        await workers.beat(
+                            connection,
+                            store,
+                            self.worker_id,
+                            components=self.components,
+                            is_ready=self.is_ready(),
+                            slots=self.slots,
+                        )
+                    self._beaten.set()
+                except (SQLAlchemyError, OSError) as error:
+                    log.warning("heartbeat_missed", error=str(error).splitlines()[0])
+                await asyncio.to_thread(self._stopped.wait, workers.BEAT_SECONDS)
+        finally:
+            await store.close()
+
+
+class Takeover:
+    """Frees what dead workers held as soon as their last beat is too old; any process may do it."""
+
+    def __init__(self, store: Store, after_takeover: Callable[[Sequence[str]], None]) -> None:
+        self.store = store
+        self.after_takeover = after_takeover
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        loop = asyncio.get_running_loop()
+        orphans_due = 0.0
+        while True:
+            wait = workers.BEAT_SECONDS
+            try:
+                async with self.store.claiming() as connection:
+                    dead, queues = await workers.take_over(connection, self.store)
+                    if loop.time() >= orphans_due:
+                        queues = [*queues, *await workers.free_orphans(connection)]
+                        orphans_due = loop.time() + ORPHAN_CHECK_SECONDS
+                    wait = await workers.seconds_to_next_stale(connection, self.store)
+                if dead:
+                    log.warning("workers_taken_over", workers=dead, queues=queues)
+                if queues:
+                    self.after_takeover(queues)
+            except (SQLAlchemyError, OSError) as error:
+                log.warning("takeover_waits", error=str(error).splitlines()[0])
+            # Never sooner than a fifth of a beat: clocks and rounding must not make this a busy loop.
+            await asyncio.sleep(min(max(wait, 0.2), workers.BEAT_SECONDS))

@@ -1,0 +1,158 @@
+"""Relay: brings committed rows to a broker, now or when they are due, and again when copies got lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from uuid import UUID
+
+import structlog
+from sqlalchemy.exc import DBAPIError
+
+from docproc.engine.message import PipelineMessage, utc_now
+from docproc.engine.running.outbox import copy_of
+from docproc.engine.store import messages, rows
+from docproc.engine.store.session import Store, is_passing
+from docproc.engine.store.tables import DeadLetter
+from docproc.engine.transport import DEAD_LETTER_QUEUE, Copy, Delivery, Topology, Transport
+from docproc.errors import MessageError, TransportError
+
+log = structlog.get_logger(__name__)
+
+BATCH = 500
+# Looked at when nothing woke the relay: what other processes' crashes left behind.
+IDLE_SECONDS = 1.0
+
+
+class Relay:
+    """One per process. Without a broker it only wakes the consumers; with one it also looks after copies."""
+
+    def __init__(self, transport: Transport, store: Store, topology: Topology, worker_id: str, ttl: float):
+        self.transport = transport
+        self.store = store
+        self.topology = topology
+        self.worker_id = worker_id
+        self.ttl = ttl
+        self._unpublished: set[UUID] = set()
+        self._wake = asyncio.Event()
+
+    async def publish(self, copies: Sequence[Copy]) -> None:
+        """Called after the commit. A broker out of reach costs time only: the rows are published later."""
+        if not copies:
+            return
+        try:
+            await self.transport.publish(copies)
+        except TransportError as error:
+            log.warning("publish_postponed", messages=len(copies), error=str(error))
+            self._unpublished.update(copy.message_id for copy in copies)
+            self._wake.set()
+        except asyncio.CancelledError:
+            self._unpublished.update(copy.message_id for copy in copies)
+            raise
+
+    def nudge(self) -> None:
+        """Something was delayed or freed: look again."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        if not self.transport.has_broker:
+            return
+        next_expiry_check = 0.0
+        loop = asyncio.get_running_loop()
+        while True:
+            wait = IDLE_SECONDS
+            try:
+                await self._give_back()
+                wait = await self._publish_due()
+                if loop.time() >= next_expiry_check:
+                    await self._publish_overdue()
+                    next_expiry_check = loop.time() + max(0.5, self.ttl / 4)
+            except (TransportError, DBAPIError, OSError) as error:
+                if isinstance(error, DBAPIError) and not is_passing(error):
+                    raise
+                log.warning("relay_waits", error=str(error).splitlines()[0])
+            await self._sleep(wait)
+
+    async def _sleep(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(max(0.0, seconds)):
+                await self._wake.wait()
+        except TimeoutError:
+            pass
+        self._wake.clear()
+
+    async def flush(self) -> None:
+        """Before leaving: what could not be published is left to others."""
+        await self._give_back()
+
+    async def _give_back(self) -> None:
+        """What I vouched for but could not publish is open again."""
+        if self._unpublished:
+            ids = list(self._unpublished)
+            async with self.store.claiming() as connection:
+                await messages.release(connection, self.store.dialect, ids)
+            self._unpublished.difference_update(ids)
+
+    async def _publish_due(self) -> float:
+        """Publish what is ready; returns how long until the next delayed message."""
+        if not self.transport.is_connected:
+            return IDLE_SECONDS
+        while True:
+            async with self.store.claiming() as connection:
+                await messages.promote_due(connection, self.store)
+                taken = await messages.take_unsent(connection, BATCH, self.worker_id)
+            await self.publish([copy_of(row, self.topology) for row in taken])
+            if len(taken) < BATCH:
+                break
+        async with self.store.claiming() as connection:
+            due = await messages.seconds_to_next_due(connection, self.store)
+        return IDLE_SECONDS if due is None else min(due, IDLE_SECONDS)
+
+    async def _publish_overdue(self) -> None:
+        async with self.store.claiming() as connection:
+            taken = await messages.take_overdue(connection, self.ttl, BATCH, self.worker_id)
+        if taken:
+            log.info("republished", messages=len(taken), reason="older than the copies' lifetime")
+        await self.publish([copy_of(row, self.topology) for row in taken])
+
+    # --- the dead-letter queue ------------------------------------------------------------------------
+
+    async def consume_returned(self) -> None:
+        """Copies the broker gave up on: expired ones are published again, unknown ones recorded."""
+        if not self.transport.has_broker:
+            return
+        async for deliveries in self.transport.consume(DEAD_LETTER_QUEUE, batch=100, slots=1):
+            try:
+                await self._handle_returned(deliveries)
+            except DBAPIError as error:
+                if not is_passing(error):
+                    raise
+                log.warning("relay_waits", error=str(error).splitlines()[0])
+                await asyncio.sleep(IDLE_SECONDS)
+                continue  # unsettled: they come again with the next connection
+            await self.transport.settle(deliveries)
+
+    async def _handle_returned(self, deliveries: Sequence[Delivery]) -> None:
+        known: list[UUID] = []
+        for delivery in deliveries:
+            try:
+                known.append(PipelineMessage.parse(delivery.body).message_id)
+            except MessageError as error:
+                await self._record(delivery, error)
+        async with self.store.claiming() as connection:
+            # Younger ones were published again already: this is their older copy.
+            taken = await messages.take_returned(connection, known, self.ttl * 0.9, self.worker_id)
+        await self.publish([copy_of(row, self.topology) for row in taken])
+
+    async def _record(self, delivery: Delivery, error: MessageError) -> None:
+        letter = {
+            "queue": delivery.queue,
+            "reason": str(error),
+            "attempts": 0,
+            "history": [],
+            "body": delivery.body,
+            "created_at": utc_now(),
+        }
+        async with self.store.writing() as session:
+            await rows.insert(session, DeadLetter.__table__, [letter])  # type: ignore[arg-type] # is a Table

@@ -1,0 +1,164 @@
+"""Worker: runs components in this process, from start-up to an orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Sequence
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from docproc.engine.component import BaseComponent
+from docproc.engine.running.leases import Heartbeat, Takeover
+from docproc.engine.running.outbox import Outbox
+from docproc.engine.running.relay import Relay
+from docproc.engine.running.runner import Runner
+from docproc.engine.store import sweep, workers
+from docproc.engine.transport import Transport
+from docproc.errors import TransportError
+from docproc.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+SWEEP_SECONDS = 3600.0
+
+
+class Worker:
+    """The life of a worker process reads from top to bottom in `run`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        components: Sequence[BaseComponent],
+        transport: Transport,
+        outbox: Outbox,
+        relay: Relay,
+    ) -> None:
+        self.settings = settings
+        self.components = components
+        self.transport = transport
+        self.outbox = outbox
+        self.relay = relay
+        self.store = outbox.store
+        self.heartbeat = Heartbeat(
+            settings.effective_database_url,
+            outbox.worker_id,
+            [component.component_name for component in components],
+            lambda: self.is_ready,
+            settings.prefetch_count,
+        )
+        self._consuming = False
+        self._warm: list[BaseComponent] = []
+        self._background: list[asyncio.Task[None]] = []
+        self._runners: list[asyncio.Task[None]] = []
+
+    @property
+    def is_ready(self) -> bool:
+        """Warm and consuming: `/ready` is 200."""
+        return self._consuming and self.transport.is_connected
+
+    async def run(self, stopping: asyncio.Event) -> None:
+        """Until `stopping` is set; raises when a part of it fails beyond repair."""
+        try:
+            if await unless_stopped(self.start(wait=True), stopping):
+                await self._until_stopped(stopping)
+        finally:
+            await self.shutdown()
+
+    async def start(self, *, wait: bool = False) -> None:
+        """`wait` outlasts a broker that is late; without it TransportError says so at once."""
+        await self.heartbeat.start()
+        # Before anything that may have to wait: the work of the dead does not wait for a broker.
+        self._background.append(asyncio.create_task(Takeover(self.store, self._after_takeover).run()))
+        await self._connect(wait)
+        for component in self.components:
+            await component.setup()
+            self._warm.append(component)
+            log.info("component_ready", component=component.component_name, queue=component.input_queue)
+        for job in (self.relay.run(), self.relay.consume_returned(), self._sweep_now_and_then()):
+            self._background.append(asyncio.create_task(job))
+        for component in self.components:
+            runner = Runner(
+                component, self.transport, self.outbox, self.relay, prefetch=self.settings.prefetch_count
+            )
+            self._runners.append(asyncio.create_task(runner.run(), name=component.component_name))
+        self._consuming = True
+
+    async def _connect(self, wait: bool) -> None:
+        pause = 0.2
+        while True:
+            try:
+                return await self.transport.open()
+            except TransportError as error:
+                if not wait:
+                    raise
+                log.warning("waiting_for_broker", problem=str(error))
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, 5.0)
+
+    async def shutdown(self) -> None:
+        """Not ready first; then no new work, what is in flight finishes, and everything is given back.
+
+        Also after a start that was broken off: what was not begun is not ended.
+        """
+        self._consuming = False
+        log.info("worker_stopping")
+        self.transport.stop()
+        if self._runners:
+            _, unfinished = await asyncio.wait(self._runners, timeout=self.settings.shutdown_seconds)
+            if unfinished:
+                log.warning("shutdown_cuts_work_off", components=[task.get_name() for task in unfinished])
+        for task in (*self._runners, *self._background):
+            task.cancel()
+        await asyncio.gather(*self._runners, *self._background, return_exceptions=True)
+        for component in reversed(self._warm):
+            try:
+                await component.teardown()
+            except Exception:  # the leases must be given back all the same
+                log.exception("teardown_failed", component=component.component_name)
+        await self.heartbeat.stop()
+        with contextlib.suppress(SQLAlchemyError, OSError):  # else the leases end by their age
+            await self.relay.flush()
+            async with self.store.claiming() as connection:
+                freed = await workers.leave(connection, self.outbox.worker_id)
+            self.transport.wake(freed)
+        await self.transport.close()
+        log.info("worker_stopped")
+
+    async def _until_stopped(self, stopping: asyncio.Event) -> None:
+        """A part that fails beyond repair ends the process: a supervisor starts it anew."""
+        stop = asyncio.create_task(stopping.wait())
+        waiting = {stop, *self._runners, *self._background}
+        while not stop.done():
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for task in done - {stop}:
+                task.result()
+
+    def _after_takeover(self, queues: Sequence[str]) -> None:
+        self.transport.wake(queues)
+        self.relay.nudge()
+
+    async def _sweep_now_and_then(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            with contextlib.suppress(SQLAlchemyError, OSError):
+                swept = await sweep.sweep(self.store, self.settings.retention_days)
+                if swept:
+                    log.info("engine_rows_swept", requests=swept)
+
+
+async def unless_stopped(job: Awaitable[None], stopping: asyncio.Event) -> bool:
+    """Wait for a job or the stop signal, whichever comes first; False when stopped."""
+    task = asyncio.ensure_future(job)
+    stop = asyncio.create_task(stopping.wait())
+    try:
+        await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            task.result()
+            return True
+        return False
+    finally:
+        for one in (task, stop):
+            one.cancel()
+        await asyncio.gather(task, stop, return_exceptions=True)

@@ -1,0 +1,50 @@
+"""Old engine rows of ended requests: removed after the retention time, in small steps."""
+
+from __future__ import annotations
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from docproc.engine.store import rows
+from docproc.engine.store.session import Store
+
+# Engine rows only; requests, pages and documents are the customer's data. A request with an open dead letter
+# keeps its rows: a replay needs its joins.
+SWEPT_TABLES = ("messages", "fan_in_arrivals", "aggregation_state", "events")
+STEP = 500
+
+
+async def sweep(store: Store, retention_days: float) -> int:
+    """Remove engine rows of requests that ended longer ago than that; returns how many requests."""
+    async with store.writing() as session:
+        old = f"received_at < {store.clock_plus(':age')}"
+        await rows.execute(session, f"DELETE FROM inbox WHERE {old}", age=-retention_days * 86_400)
+    total = 0
+    while True:
+        async with store.writing() as session:
+            swept = await _sweep_some(session, store, retention_days)
+        total += swept
+        if swept < STEP:
+            return total
+
+
+async def _sweep_some(session: AsyncSession, store: Store, retention_days: float) -> int:
+    ended = await rows.execute(
+        session,
+        f"""
+        SELECT id FROM requests r
+        WHERE status IN ('completed', 'failed', 'sla_breached')
+          AND coalesce(completed_at, breached_at) < {store.clock_plus(":age")}
+          AND (EXISTS (SELECT 1 FROM events e WHERE e.request_id = r.id)
+               OR EXISTS (SELECT 1 FROM fan_in_arrivals f WHERE f.request_id = r.id)
+               OR EXISTS (SELECT 1 FROM aggregation_state a WHERE a.request_id = r.id))
+          AND NOT EXISTS (SELECT 1 FROM dead_letters d WHERE d.request_id = r.id AND d.settled_at IS NULL)
+        LIMIT {STEP}
+        """,
+        age=-retention_days * 86_400,
+    )
+    ids = [row.id for row in ended]
+    if ids:
+        chosen = rows.among(store.dialect, "request_id", ":ids")
+        for table in SWEPT_TABLES:
+            await rows.execute(session, f"DELETE FROM {table} WHERE {chosen}", ids=ids)
+    return len(ids)

@@ -1,0 +1,648 @@
+"""The tables: six of the specification, and the engine's own. Every row carries its tenant."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID, uuid4
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    String,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from docproc.engine.message import utc_now
+from docproc.engine.store.columns import Id, Integers, Json, Moment, Strings
+
+
+class Base(DeclarativeBase):
+    pass
+
+
+class Tenanted:
+    tenant_id: Mapped[str] = mapped_column(String(64), default="default", server_default="default")
+
+
+class RequestStatus(StrEnum):
+    RECEIVED = "received"
+    ROUTING = "routing"
+    SPLITTING = "splitting"
+    PROCESSING = "processing"
+    EXTRACTING = "extracting"
+    CONSOLIDATING = "consolidating"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    SLA_BREACHED = "sla_breached"
+
+
+class Request(Tenanted, Base):
+    """One row per request received."""
+
+    __tablename__ = "requests"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
+    trace_id: Mapped[UUID | None] = mapped_column(Id)
+    external_id: Mapped[str | None] = mapped_column(String(255))
+    channel: Mapped[str] = mapped_column(String(64), default="api", server_default="api")
+    workflow_name: Mapped[str] = mapped_column(String(64))
+    workflow_version: Mapped[str | None] = mapped_column(String(64))
+    status: Mapped[str] = mapped_column(String(32), default=RequestStatus.RECEIVED)
+    priority: Mapped[int] = mapped_column(SmallInteger, default=5, server_default="5")
+    deadline_utc: Mapped[datetime | None] = mapped_column(Moment)
+    sla_seconds: Mapped[float | None] = mapped_column(Float)
+    page_count: Mapped[int | None] = mapped_column(Integer)
+    document_count: Mapped[int | None] = mapped_column(Integer)
+    result_payload: Mapped[Any | None] = mapped_column(Json)
+    # The generation of units the result was made of: an older one never replaces a newer one.
+    result_generation: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    error: Mapped[Any | None] = mapped_column(Json)
+    metadata_: Mapped[Any] = mapped_column("metadata", Json, default=dict)
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    updated_at: Mapped[datetime] = mapped_column(Moment, default=utc_now, onupdate=utc_now)
+    completed_at: Mapped[datetime | None] = mapped_column(Moment)
+    # The files as they came: [{"key", "name", "size", "sha256"}].
+    uploads: Mapped[Any | None] = mapped_column(Json)
+    # One request per key: a client's repeated submission finds the first one.
+    idempotency_key: Mapped[str | None] = mapped_column(String(64))
+    content_hash: Mapped[str | None] = mapped_column(String(64))
+    # The request this one follows, and how: "reprocess" (same files) or "revision" (new content).
+    linked_to: Mapped[UUID | None] = mapped_column(Id)
+    link: Mapped[str | None] = mapped_column(String(16))
+    # How urgent its messages are now: its priority, raised by escalation, lowered when out of reach.
+    band: Mapped[int] = mapped_column(SmallInteger, default=5, server_default="5")
+    # The version of the answer that `result_payload` is; 0 while there is none.
+    answer_version: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    callback_url: Mapped[str | None] = mapped_column(Text)
+    # The monitor's list: when to warn, when to escalate, and when to look next (empty: nothing left to do).
+    warn_at: Mapped[datetime | None] = mapped_column(Moment)
+    escalate_at: Mapped[datetime | None] = mapped_column(Moment)
+    next_check_at: Mapped[datetime | None] = mapped_column(Moment)
+    # What the monitor did.
+    warned_at: Mapped[datetime | None] = mapped_column(Moment)
+    escalated_at: Mapped[datetime | None] = mapped_column(Moment)
+    breached_at: Mapped[datetime | None] = mapped_column(Moment)
+
+    __table_args__ = (
+        Index("ix_requests_status", "status", "deadline_utc"),
+        Index(
+            "ix_requests_next_check",
+            "next_check_at",
+            postgresql_where=text("next_check_at IS NOT NULL"),
+            sqlite_where=text("next_check_at IS NOT NULL"),
+        ),
+        Index("ix_requests_external", "tenant_id", "channel", "external_id"),
+        Index("ix_requests_created", "created_at", "id"),
+        Index("uq_requests_idempotency", "tenant_id", "idempotency_key", unique=True),
+    )
+
+
+class Answer(Tenanted, Base):
+    """An answer as it was given: a version is stored once. Version 0 is the draft kept from escalation on."""
+
+    __tablename__ = "answers"
+
+    request_id: Mapped[UUID] = mapped_column(
+        Id, ForeignKey("requests.id", ondelete="CASCADE"), primary_key=True
+    )
+    version: Mapped[int] = mapped_column(Integer, primary_key=True)
+    is_partial: Mapped[bool] = mapped_column(Boolean)
+    # What made it: complete, failed, deadline, early, draft.
+    reason: Mapped[str] = mapped_column(String(16))
+    payload: Mapped[Any | None] = mapped_column(Json)
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+
+
+class DeliveryState(StrEnum):
+    """Where the delivery of an answer stands."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    GIVEN_UP = "given_up"
+
+
+class AnswerDelivery(Tenanted, Base):
+    """An answer on its way to the client's `callback_url`: one row, one id and one body per version."""
+
+    __tablename__ = "deliveries"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True)
+    request_id: Mapped[UUID] = mapped_column(Id, ForeignKey("requests.id", ondelete="CASCADE"))
+    version: Mapped[int] = mapped_column(Integer)
+    url: Mapped[str] = mapped_column(Text)
+    body: Mapped[str] = mapped_column(Text)
+    state: Mapped[str] = mapped_column(String(16), default=DeliveryState.PENDING)
+    attempts: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    next_attempt_at: Mapped[datetime] = mapped_column(Moment)
+    # Who is sending it now, and until when that counts.
+    claimed_by: Mapped[str | None] = mapped_column(String(96))
+    claimed_until: Mapped[datetime | None] = mapped_column(Moment)
+    last_error: Mapped[str | None] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    settled_at: Mapped[datetime | None] = mapped_column(Moment)
+
+    __table_args__ = (
+        UniqueConstraint("request_id", "version", name="uq_deliveries_version"),
+        Index(
+            "ix_deliveries_due",
+            "next_attempt_at",
+            postgresql_where=text("state = 'pending'"),
+            sqlite_where=text("state = 'pending'"),
+        ),
+    )
+
+
+class File(Tenanted, Base):
+    """A file with pages: an upload, or one found inside an upload (archive, mail)."""
+
+    __tablename__ = "files"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
+    request_id: Mapped[UUID] = mapped_column(Id, ForeignKey("requests.id", ondelete="CASCADE"))
+    file_index: Mapped[int] = mapped_column(Integer)
+    name: Mapped[str] = mapped_column(Text)
+    blob_key: Mapped[str | None] = mapped_column(String(255))
+    media_type: Mapped[str] = mapped_column(String(127))
+    page_count: Mapped[int] = mapped_column(Integer)
+    notes: Mapped[Any] = mapped_column(Strings, default=list)
+    # Why it could not be read; `skipped` when it is no document at all.
+    problem: Mapped[str | None] = mapped_column(Text)
+    skipped: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
+
+    __table_args__ = (UniqueConstraint("request_id", "file_index", name="uq_files_place"),)
+
+
+class PageStatus(StrEnum):
+    """Where a page stands; the first value is the specification's."""
+
+    PENDING_OCR = "PENDIENTE_OCR"
+    READ = "PENDIENTE_CLASIFICACION"
+    IN_REVIEW = "EN_REVISION"
+    CLASSIFIED = "CLASIFICADA"
+
+
+class DocumentStatus(StrEnum):
+    """Where a document stands."""
+
+    PENDING = "pending"
+    IN_REVIEW = "in_review"
+    COMPLETED = "completed"
+
+
+class Document(Tenanted, Base):
+    """A logical document: consecutive pages of one type."""
+
+    __tablename__ = "documents"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
+    request_id: Mapped[UUID] = mapped_column(Id, ForeignKey("requests.id", ondelete="CASCADE"), index=True)
+    doc_type: Mapped[str | None] = mapped_column(String(64))
+    page_indices: Mapped[Any] = mapped_column(Integers, default=list)
+    status: Mapped[str] = mapped_column(String(32), default="pending")
+    extracted_data: Mapped[Any | None] = mapped_column(Json)
+    extraction_confidence: Mapped[float | None] = mapped_column(Float)
+    # Name -> {"value", "confidence", "source", "page", "box", maybe "reason"}: what `extracted_data` is from.
+    fields: Mapped[Any | None] = mapped_column(Json)
+    # The fields a person should look at.
+    needs_review: Mapped[Any | None] = mapped_column(Strings)
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    updated_at: Mapped[datetime] = mapped_column(Moment, default=utc_now, onupdate=utc_now)
+
+
+class Page(Tenanted, Base):
+    """One row per page of the request's files."""
+
+    __tablename__ = "pages"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
+    request_id: Mapped[UUID] = mapped_column(Id, ForeignKey("requests.id", ondelete="CASCADE"))
+    file_index: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    # Counted over the whole request; `file_page` counts within the file. Both from 0.
+    page_index: Mapped[int] = mapped_column(Integer)
+    file_page: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    status: Mapped[str] = mapped_column(String(32), default="PENDIENTE_OCR")
+    # The words with their boxes and confidences (understanding/page.py, `pack`).
+    words: Mapped[bytes | None] = mapped_column(LargeBinary)
+    # How far the file's page is turned clockwise to stand upright.
+    rotation: Mapped[int] = mapped_column(SmallInteger, default=0, server_default="0")
+    # What the page says of itself: its number, an invoice's number, tax ids (understanding/boundaries.py).
+    marks: Mapped[Any | None] = mapped_column(Json)
+    # Who decided the type: AUTO or BACKOFFICE.
+    origin: Mapped[str | None] = mapped_column(String(16))
+    ocr_text: Mapped[str | None] = mapped_column(Text)
+    ocr_confidence: Mapped[float | None] = mapped_column(Float)
+    doc_type: Mapped[str | None] = mapped_column(String(64))
+    classification_confidence: Mapped[float | None] = mapped_column(Float)
+    document_id: Mapped[UUID | None] = mapped_column(Id, ForeignKey("documents.id"), index=True)
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    updated_at: Mapped[datetime] = mapped_column(Moment, default=utc_now, onupdate=utc_now)
+
+    __table_args__ = (UniqueConstraint("request_id", "file_index", "page_index", name="uq_pages_place"),)
+
+
+class Operator(Tenanted, Base):
+    """A person of the back office."""
+
+    __tablename__ = "operators"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
+    username: Mapped[str] = mapped_column(String(64), unique=True)
+    display_name: Mapped[str | None] = mapped_column(String(255))
+    skills: Mapped[Any] = mapped_column(Strings, default=list)
+    is_active: Mapped[bool] = mapped_column(Boolean, default=True, server_default=text("true"))
+    current_task_id: Mapped[UUID | None] = mapped_column(
+        Id, ForeignKey("backoffice_tasks.id", use_alter=True, name="fk_operators_current_task")
+    )
+    # Present while this is recent.
+    last_seen_at: Mapped[datetime | None] = mapped_column(Moment)
+    # When the person works (people.py, `Shift`); empty: always.
+    shifts: Mapped[Any | None] = mapped_column(Json)
+    # Task type -> {"n", "mean_seconds"}: how long the person's tasks took.
+    handling: Mapped[Any | None] = mapped_column(Json)
+    role: Mapped[str] = mapped_column(String(16), default="operator", server_default="operator")
+    # Empty: cannot sign in with a password.
+    password_hash: Mapped[str | None] = mapped_column(Text)
+    # Who the identity provider says it is.
+    oidc_subject: Mapped[str | None] = mapped_column(String(255))
+    language: Mapped[str | None] = mapped_column(String(8))
+
+    __table_args__ = (Index("uq_operators_oidc_subject", "oidc_subject", unique=True),)
+
+
+class BackofficeTask(Tenanted, Base):
+    """Work for a person."""
+
+    __tablename__ = "backoffice_tasks"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
+    request_id: Mapped[UUID] = mapped_column(Id, ForeignKey("requests.id", ondelete="CASCADE"), index=True)
+    task_type: Mapped[str] = mapped_column(String(32))
+    reference_id: Mapped[UUID | None] = mapped_column(Id)
+    status: Mapped[str] = mapped_column(String(16), default="pending", server_default="pending")
+    priority: Mapped[int] = mapped_column(SmallInteger, default=5, server_default="5")
+    assigned_to: Mapped[UUID | None] = mapped_column(Id, ForeignKey("operators.id"))
+    input_data: Mapped[Any | None] = mapped_column(Json)
+    output_data: Mapped[Any | None] = mapped_column(Json)
+    required_skills: Mapped[Any] = mapped_column(Strings, default=list)
+    source_stage: Mapped[str | None] = mapped_column(String(64))
+    workflow_name: Mapped[str | None] = mapped_column(String(64))
+    deadline_utc: Mapped[datetime | None] = mapped_column(Moment)
+    # The message that goes on when a person has answered: trace, deadline and counts survive the detour.
+    message: Mapped[str | None] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    assigned_at: Mapped[datetime | None] = mapped_column(Moment)
+    completed_at: Mapped[datetime | None] = mapped_column(Moment)
+    # Assigned and not accepted: an offer, which ends by itself.
+    accepted_at: Mapped[datetime | None] = mapped_column(Moment)
+    # The holder's last sign; too old, and the task is anybody's again.
+    seen_at: Mapped[datetime | None] = mapped_column(Moment)
+    # Who had it last and let it go by saying nothing: given to others first.
+    lost_by: Mapped[UUID | None] = mapped_column(Id)
+    lost_at: Mapped[datetime | None] = mapped_column(Moment)
+    # Who shall not get it again: they skipped it.
+    passed_by: Mapped[Any | None] = mapped_column(Json)
+    # The role it takes: `supervisor` where somebody escalated it, or two readers disagree.
+    needs_role: Mapped[str] = mapped_column(String(16), default="operator", server_default="operator")
+    # The task that this one reads a second time.
+    second_of: Mapped[UUID | None] = mapped_column(Id)
+
+    __table_args__ = (
+        Index("ix_backoffice_tasks_open", "status", "priority", "created_at"),
+        # The order people work in.
+        Index(
+            "ix_backoffice_tasks_next",
+            text("priority DESC"),
+            "deadline_utc",
+            "created_at",
+            postgresql_where=text("status = 'pending'"),
+            sqlite_where=text("status = 'pending'"),
+        ),
+        Index(
+            "ix_backoffice_tasks_held",
+            "assigned_to",
+            postgresql_where=text("status = 'assigned'"),
+            sqlite_where=text("status = 'assigned'"),
+        ),
+        # Who did how much lately, and who let a task go.
+        Index(
+            "ix_backoffice_tasks_done",
+            "completed_at",
+            postgresql_where=text("status = 'completed'"),
+            sqlite_where=text("status = 'completed'"),
+        ),
+        Index(
+            "ix_backoffice_tasks_lost",
+            "lost_at",
+            postgresql_where=text("lost_at IS NOT NULL"),
+            sqlite_where=text("lost_at IS NOT NULL"),
+        ),
+    )
+
+
+class SignIn(Tenanted, Base):
+    """A person's session; the cookie's value is not kept, only what it hashes to."""
+
+    __tablename__ = "sign_ins"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    operator_id: Mapped[UUID] = mapped_column(Id, ForeignKey("operators.id", ondelete="CASCADE"), index=True)
+    csrf: Mapped[str] = mapped_column(String(64))
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    seen_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    expires_at: Mapped[datetime] = mapped_column(Moment)
+
+
+class SignInFailure(Tenanted, Base):
+    """Attempts to sign in that failed, of a name or from an address (`key`); forgotten after a while."""
+
+    __tablename__ = "sign_in_failures"
+
+    key: Mapped[str] = mapped_column(String(160), primary_key=True)
+    failures: Mapped[int] = mapped_column(Integer, default=1, server_default="1")
+    last_at: Mapped[datetime] = mapped_column(Moment)
+    # No attempt is looked at before this.
+    blocked_until: Mapped[datetime] = mapped_column(Moment)
+
+
+class AggregationState(Tenanted, Base):
+    """A join: how many units it expects, how many have come. `expected_count` is empty until sealed."""
+
+    __tablename__ = "aggregation_state"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
+    request_id: Mapped[UUID] = mapped_column(Id, ForeignKey("requests.id", ondelete="CASCADE"))
+    stage: Mapped[str] = mapped_column(String(96))
+    group_key: Mapped[str] = mapped_column(String(255), default="", server_default="")
+    generation: Mapped[int] = mapped_column(Integer, default=1, server_default="1")
+    # How many units the fan-out has sent so far; what `expected_count` becomes when it is over.
+    announced_count: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    expected_count: Mapped[int | None] = mapped_column(Integer)
+    received_count: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    is_complete: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    updated_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+
+    __table_args__ = (
+        UniqueConstraint("request_id", "stage", "group_key", "generation", name="uq_aggregation_state_join"),
+    )
+
+
+class FanInArrival(Tenanted, Base):
+    """A unit that reached its join; unique, so that a unit can never be counted twice."""
+
+    __tablename__ = "fan_in_arrivals"
+
+    request_id: Mapped[UUID] = mapped_column(Id, primary_key=True)
+    stage: Mapped[str] = mapped_column(String(96), primary_key=True)
+    group_key: Mapped[str] = mapped_column(String(255), primary_key=True)
+    generation: Mapped[int] = mapped_column(Integer, primary_key=True)
+    unit_key: Mapped[str] = mapped_column(String(255), primary_key=True)
+    failure: Mapped[str | None] = mapped_column(Text)
+    body: Mapped[str | None] = mapped_column(Text)
+
+
+class MessageState(StrEnum):
+    """Where a message row stands."""
+
+    READY = "ready"  # nobody has it: to be claimed (sql) or published (broker)
+    LEASED = "leased"  # `worker_id` is working on it
+    SENT = "sent"  # `worker_id` vouches that a copy is at the broker
+    DELAYED = "delayed"  # not before `available_at`
+    HELD = "held"  # waits for room in the fan-out window `held_by`
+
+
+class Message(Tenanted, Base):
+    """Every message that is not yet handled, whatever the transport: the row is the message."""
+
+    __tablename__ = "messages"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True)
+    request_id: Mapped[UUID] = mapped_column(Id)
+    queue: Mapped[str] = mapped_column(String(128))
+    stage: Mapped[str] = mapped_column(String(64))
+    unit_key: Mapped[str] = mapped_column(String(255))
+    band: Mapped[int] = mapped_column(SmallInteger)
+    deadline_utc: Mapped[datetime] = mapped_column(Moment)
+    created_at: Mapped[datetime] = mapped_column(Moment)
+    available_at: Mapped[datetime] = mapped_column(Moment)
+    state: Mapped[str] = mapped_column(String(8))
+    worker_id: Mapped[str | None] = mapped_column(String(96))
+    attempt: Mapped[int] = mapped_column(Integer, default=1, server_default="1")
+    cursor: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    held_by: Mapped[str | None] = mapped_column(String(400))
+    history: Mapped[str | None] = mapped_column(Text)
+    body: Mapped[str] = mapped_column(Text)
+
+    __table_args__ = (
+        # The order of work. Partial, so that it stays small however many messages wait or are leased.
+        Index(
+            "ix_messages_ready",
+            "queue",
+            text("band DESC"),
+            "deadline_utc",
+            "created_at",
+            postgresql_where=text("state = 'ready'"),
+            sqlite_where=text("state = 'ready'"),
+        ),
+        Index(
+            "ix_messages_delayed",
+            "available_at",
+            postgresql_where=text("state = 'delayed'"),
+            sqlite_where=text("state = 'delayed'"),
+        ),
+        Index("ix_messages_request", "request_id"),
+    )
+
+
+class Worker(Tenanted, Base):
+    """A process that may hold leases; a beat older than four seconds means it is dead."""
+
+    __tablename__ = "workers"
+
+    id: Mapped[str] = mapped_column(String(96), primary_key=True)
+    host: Mapped[str] = mapped_column(String(255))
+    pid: Mapped[int] = mapped_column(Integer)
+    components: Mapped[str] = mapped_column(Text)
+    is_ready: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
+    # How many heavy messages it works on at once.
+    slots: Mapped[int] = mapped_column(Integer, default=1, server_default="1")
+    started_at: Mapped[datetime] = mapped_column(Moment)
+    beat_at: Mapped[datetime] = mapped_column(Moment)
+
+
+class Duty(Tenanted, Base):
+    """Something one process at a time does for all; whoever holds it renews it before `until`."""
+
+    __tablename__ = "duties"
+
+    name: Mapped[str] = mapped_column(String(64), primary_key=True)
+    holder: Mapped[str] = mapped_column(String(96))
+    until: Mapped[datetime] = mapped_column(Moment)
+
+
+class Event(Tenanted, Base):
+    """Append-only history: one row per handled message and per change of status, answer, task, delivery."""
+
+    __tablename__ = "events"
+
+    id: Mapped[int] = mapped_column(
+        BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True
+    )
+    # PostgreSQL: rows commit out of id order; readers that resume order by this below the snapshot's xmin.
+    transaction_id: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    request_id: Mapped[UUID | None] = mapped_column(Id)
+    kind: Mapped[str] = mapped_column(String(32))
+    stage: Mapped[str | None] = mapped_column(String(64))
+    unit_key: Mapped[str | None] = mapped_column(String(255))
+    message_id: Mapped[UUID | None] = mapped_column(Id)
+    attempt: Mapped[int | None] = mapped_column(Integer)
+    outcome: Mapped[str | None] = mapped_column(String(32))
+    worker_id: Mapped[str | None] = mapped_column(String(96))
+    started_at: Mapped[datetime] = mapped_column(Moment)
+    finished_at: Mapped[datetime] = mapped_column(Moment)
+    # Of a handled message, its share of the time: what was handled together is not counted again and again.
+    busy_seconds: Mapped[float | None] = mapped_column(Float)
+    data: Mapped[Any | None] = mapped_column(Json)
+
+    __table_args__ = (
+        # The order in which readers resume.
+        Index("ix_events_request", "request_id", "transaction_id", "id"),
+        # What people did; most rows are handled messages, which it leaves out.
+        Index(
+            "ix_events_audit",
+            "id",
+            postgresql_where=text("kind <> 'handled'"),
+            sqlite_where=text("kind <> 'handled'"),
+        ),
+    )
+
+
+class DeadLetter(Tenanted, Base):
+    """A message that exhausted its retries or could not be read, with everything needed to replay it."""
+
+    __tablename__ = "dead_letters"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
+    message_id: Mapped[UUID | None] = mapped_column(Id, index=True)
+    request_id: Mapped[UUID | None] = mapped_column(Id, index=True)
+    queue: Mapped[str] = mapped_column(String(128))
+    stage: Mapped[str | None] = mapped_column(String(64))
+    unit_key: Mapped[str | None] = mapped_column(String(255))
+    reason: Mapped[str] = mapped_column(Text)
+    attempts: Mapped[int] = mapped_column(Integer)
+    history: Mapped[Any] = mapped_column(Json, default=list)
+    body: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    replayed_as: Mapped[UUID | None] = mapped_column(Id)
+    settled_at: Mapped[datetime | None] = mapped_column(Moment)
+
+
+class Inbox(Tenanted, Base):
+    """Ids of other systems' messages that were taken in."""
+
+    __tablename__ = "inbox"
+
+    message_id: Mapped[UUID] = mapped_column(Id, primary_key=True)
+    queue: Mapped[str] = mapped_column(String(128), primary_key=True)
+    received_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+
+
+class WorkflowVersion(Tenanted, Base):
+    """The content of a workflow as some request started with it."""
+
+    __tablename__ = "workflow_versions"
+
+    name: Mapped[str] = mapped_column(String(64), primary_key=True)
+    version: Mapped[str] = mapped_column(String(64), primary_key=True)
+    definition: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+
+
+class CorrectionSubject(StrEnum):
+    """What a person spoke of."""
+
+    FIELD = "field"
+    TYPE = "type"
+    SPLIT = "split"
+
+
+class Correction(Tenanted, Base):
+    """What a person said of a field, a page's type or a split: right as it was, or what is right.
+
+    It stands by itself: no foreign key, so that it outlives the request it was made on.
+    """
+
+    __tablename__ = "corrections"
+
+    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
+    request_id: Mapped[UUID] = mapped_column(Id)
+    # Empty for the type of a page that belongs to no document yet.
+    document_id: Mapped[UUID | None] = mapped_column(Id)
+    subject: Mapped[str] = mapped_column(String(16))
+    field: Mapped[str] = mapped_column(String(128), default="", server_default="")
+    # As the person left it.
+    doc_type: Mapped[str] = mapped_column(String(64))
+    value_before: Mapped[str | None] = mapped_column(Text)
+    # Empty: there is no such value on the document.
+    value_after: Mapped[str | None] = mapped_column(Text)
+    confidence_before: Mapped[float | None] = mapped_column(Float)
+    source_before: Mapped[str | None] = mapped_column(String(16))
+    # False: the person confirmed what the machine had said.
+    is_changed: Mapped[bool] = mapped_column(Boolean)
+    # Where the right value stands, if that is known.
+    page_index: Mapped[int | None] = mapped_column(Integer)
+    box: Mapped[Any | None] = mapped_column(Json)
+    operator: Mapped[str | None] = mapped_column(String(64))
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+    # The file and its pages, for the export as labelled examples.
+    blob_key: Mapped[str | None] = mapped_column(String(255))
+    file_name: Mapped[str | None] = mapped_column(Text)
+    page_indices: Mapped[Any] = mapped_column(Integers, default=list)
+    file_pages: Mapped[Any] = mapped_column(Integers, default=list)
+
+    __table_args__ = (
+        Index("ix_corrections_document", "document_id"),
+        Index("ix_corrections_created", "tenant_id", "created_at"),
+    )
+
+
+class Layout(Tenanted, Base):
+    """What one reviewed document teaches about others that look like it (understanding/memory)."""
+
+    __tablename__ = "layouts"
+
+    document_id: Mapped[UUID] = mapped_column(Id, primary_key=True)
+    doc_type: Mapped[str] = mapped_column(String(64))
+    example: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+
+    __table_args__ = (Index("ix_layouts_tenant", "tenant_id"),)
+
+
+class LayoutKey(Base):
+    """By which a layout is found: documents that look alike share some of their keys."""
+
+    __tablename__ = "layout_keys"
+
+    # First, because it tells most: a planner without statistics must not look through a whole tenant.
+    key: Mapped[str] = mapped_column(String(64), primary_key=True)
+    tenant_id: Mapped[str] = mapped_column(
+        String(64), primary_key=True, default="default", server_default="default"
+    )
+    doc_type: Mapped[str] = mapped_column(String(64), primary_key=True)
+    document_id: Mapped[UUID] = mapped_column(Id, primary_key=True)
+    # The layout's, here so that the latest are found without reading examples.
+    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
+
+    __table_args__ = (Index("ix_layout_keys_document", "document_id"),)

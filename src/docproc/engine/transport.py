@@ -1,0 +1,154 @@
+"""The contract of a transport: it carries copies of message rows to the workers that handle them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from docproc.engine.component import BaseComponent, queue_of
+from docproc.errors import ConfigurationError, UnroutableError
+
+DIRECT_EXCHANGE: Final = "doc.direct"
+BACKOFFICE_EXCHANGE: Final = "doc.backoffice"
+DEAD_LETTER_EXCHANGE: Final = "doc.dlx"
+DEAD_LETTER_QUEUE: Final = "q.dead_letters"
+
+# Queue -> (exchange, routing key). A component that is not listed here is bound under its own
+# `routing_key`, or its name.
+QUEUE_BINDINGS: dict[str, tuple[str, str]] = {
+    "q.workflow_router": (DIRECT_EXCHANGE, "request.new"),
+    "q.splitter": (DIRECT_EXCHANGE, "request.split"),
+    "q.ocr": (DIRECT_EXCHANGE, "page.ocr"),
+    "q.classifier": (DIRECT_EXCHANGE, "page.classify"),
+    "q.classification_aggregator": (DIRECT_EXCHANGE, "page.classified"),
+    "q.extractor": (DIRECT_EXCHANGE, "doc.extract"),
+    "q.extraction_aggregator": (DIRECT_EXCHANGE, "doc.extracted"),
+    "q.consolidator": (DIRECT_EXCHANGE, "request.consolidate"),
+    "q.backoffice.classification": (BACKOFFICE_EXCHANGE, "task.classification"),
+    "q.backoffice.extraction": (BACKOFFICE_EXCHANGE, "task.extraction"),
+}
+
+
+class Topology:
+    """Which queue a routing key leads to, the same for every transport."""
+
+    def __init__(self, bindings: Mapping[str, tuple[str, str]]) -> None:
+        self.bindings = dict(bindings)
+        self._queues = {binding: queue for queue, binding in self.bindings.items()}
+
+    @classmethod
+    def of(cls, components: Iterable[type[BaseComponent]]) -> Topology:
+        """The specified bindings plus one for each component that has none yet."""
+        bindings = dict(QUEUE_BINDINGS)
+        for component in components:
+            key = component.routing_key or component.component_name
+            bindings.setdefault(queue_of(component), (DIRECT_EXCHANGE, key))
+        duplicated = {b for b in bindings.values() if list(bindings.values()).count(b) > 1}
+        if duplicated:
+            raise ConfigurationError(
+                f"several queues are bound to {sorted(duplicated)}",
+                remedy="Give each component its own routing_key",
+            )
+        return cls(bindings)
+
+    def queue(self, exchange: str, routing_key: str) -> str:
+        try:
+            return self._queues[exchange, routing_key]
+        except KeyError:
+            raise UnroutableError(routing_key, exchange) from None
+
+    def routing_key(self, queue: str) -> str | None:
+        binding = self.bindings.get(queue)
+        return binding[1] if binding else None
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A committed message row on its way to a worker."""
+
+    message_id: UUID
+    exchange: str
+    routing_key: str
+    queue: str
+    band: int
+    body: bytes
+
+
+@dataclass(slots=True)
+class Delivery:
+    """One message handed to a worker.
+
+    `attempt`, `cursor` and `band` come from the row when the transport reads rows (`sql`). A broker's copy
+    may be old: there the first two are None, `band` is the copy's own, and the runner reads the row.
+    """
+
+    queue: str
+    body: bytes
+    message_id: UUID | None = None
+    attempt: int | None = None
+    cursor: int | None = None
+    band: int | None = None
+    # Whatever the transport needs to settle it.
+    handle: object = None
+    # False: written by another system, to be read by the component's own `decode`.
+    is_own: bool = True
+
+
+class Transport(ABC):
+    """Delivers message rows at least once, most urgent first.
+
+    The row in `messages` is the message; a transport only says which worker should look at it now.
+    A transport may lose, repeat or reorder copies and nothing breaks but speed.
+    """
+
+    # True: rows are handed out by copy through a broker, and a relay looks after lost copies.
+    has_broker: bool = False
+
+    @abstractmethod
+    async def open(self) -> None:
+        """Connect and declare what is needed; called once, raises TransportError when out of reach."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Give back what was delivered but not handled, and disconnect."""
+
+    @abstractmethod
+    def consume(self, queue: str, *, batch: int, slots: int) -> AsyncIterator[list[Delivery]]:
+        """Yield groups of at most `batch` deliveries, with at most `batch * slots` not yet settled.
+
+        Waits without polling while the queue is empty; ends when the transport is told to `stop`; survives
+        a lost connection by reconnecting.
+        """
+
+    @abstractmethod
+    async def settle(self, deliveries: Sequence[Delivery]) -> None:
+        """These are handled (or rescheduled in the database): forget them. Called after the commit."""
+
+    async def give_back(self, deliveries: Sequence[Delivery]) -> None:
+        """These were taken but not begun: let any worker have them. Only for transports that lease rows."""
+        raise NotImplementedError
+
+    @abstractmethod
+    async def publish(self, copies: Sequence[Copy]) -> None:
+        """Bring committed rows to their workers; raises TransportError for what could not be brought."""
+
+    def wake(self, queues: Iterable[str]) -> None:
+        """Rows of these queues became free (a worker died or left): look again."""
+
+    async def announce(self, queues: Iterable[str]) -> None:
+        """The same, told to every process."""
+
+    def wake_delayed(self, queue: str) -> None:
+        """A message of this queue was delayed; called so that nobody has to poll for due ones."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """End all `consume` iterators; what they yielded may still be settled."""
+
+    @property
+    @abstractmethod
+    def is_connected(self) -> bool:
+        """Whether deliveries can arrive now; `/ready` follows it."""

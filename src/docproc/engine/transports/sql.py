@@ -1,0 +1,148 @@
+"""SqlTransport: the message table itself, on SQLite or PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterable, Sequence
+
+import structlog
+from sqlalchemy.engine import Row
+
+from docproc.engine.store import messages
+from docproc.engine.store.columns import as_uuid
+from docproc.engine.store.session import Store, is_passing
+from docproc.engine.transport import Copy, Delivery, Transport
+from docproc.engine.transports.wakeups import PostgresWakeups, SocketWakeups, Wakeups
+
+log = structlog.get_logger(__name__)
+
+# How long an idle consumer trusts in wake-ups before it looks by itself.
+IDLE_SECONDS = 2.0
+
+
+class SqlTransport(Transport):
+    """Claims rows under a lease, most urgent first; never polls while wake-ups work."""
+
+    def __init__(self, store: Store, worker_id: str) -> None:
+        self.store = store
+        self.worker_id = worker_id
+        self.wakeups: Wakeups = (
+            SocketWakeups(store.url.database or "") if store.is_sqlite else PostgresWakeups(store.url)
+        )
+        self._news: dict[str, asyncio.Event] = {}
+        self._delays_changed = asyncio.Event()
+        self._stopped = asyncio.Event()
+        self._clock: asyncio.Task[None] | None = None
+
+    @property
+    def is_connected(self) -> bool:
+        return self.wakeups.is_connected
+
+    async def open(self) -> None:
+        await self.wakeups.open(self._woken)
+        self._clock = asyncio.create_task(self._promote_delayed(), name="delays")
+
+    async def close(self) -> None:
+        self.stop()
+        if self._clock is not None:
+            self._clock.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._clock
+        await self.wakeups.close()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        for news in self._news.values():
+            news.set()
+
+    async def consume(self, queue: str, *, batch: int, slots: int) -> AsyncIterator[list[Delivery]]:
+        news = self._news.setdefault(queue, asyncio.Event())
+        trouble = 0
+        while not self._stopped.is_set():
+            news.clear()  # before looking: what comes while looking is news again
+            try:
+                leased = await self._claim(queue, batch)
+                trouble = 0
+            except Exception as error:
+                if not is_passing(error):
+                    raise
+                log.warning("claim_failed", queue=queue, error=str(error).splitlines()[0])
+                await asyncio.sleep(min(0.05 * 2**trouble, 1.0))
+                trouble += 1
+                continue
+            if leased:
+                yield [_delivery(queue, row) for row in leased]
+            else:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(news.wait(), IDLE_SECONDS)
+
+    async def _claim(self, queue: str, limit: int) -> list[Row[tuple[object, ...]]]:
+        async with self.store.claiming() as connection:
+            return await messages.claim_ready(connection, self.store.dialect, queue, limit, self.worker_id)
+
+    async def settle(self, deliveries: Sequence[Delivery]) -> None:
+        """The rows are gone with the commit; there is nothing else to forget."""
+
+    async def give_back(self, deliveries: Sequence[Delivery]) -> None:
+        ids = [delivery.message_id for delivery in deliveries if delivery.message_id is not None]
+        async with self.store.claiming() as connection:
+            await messages.give_back(connection, self.store.dialect, ids, self.worker_id)
+        await self.announce({delivery.queue for delivery in deliveries})
+
+    async def publish(self, copies: Sequence[Copy]) -> None:
+        await self.announce({copy.queue for copy in copies})
+
+    def wake_delayed(self, queue: str) -> None:
+        self._delays_changed.set()
+
+    def wake(self, queues: Iterable[str]) -> None:
+        for queue in queues:
+            self._woken(queue)
+
+    async def announce(self, queues: Iterable[str]) -> None:
+        names = set(queues)
+        self.wake(names)
+        await self.wakeups.send(names)
+
+    def _woken(self, name: str) -> None:
+        if name == "*":
+            for news in self._news.values():
+                news.set()
+            self._delays_changed.set()
+        elif name in self._news:
+            self._news[name].set()
+
+    async def _promote_delayed(self) -> None:
+        """Make delayed messages ready when they are due.
+
+        Each process watches the clock for the delays it caused, and looks now and then for those of
+        processes that died.
+        """
+        while True:
+            wait = IDLE_SECONDS
+            try:
+                async with self.store.claiming() as connection:
+                    due = await messages.seconds_to_next_due(connection, self.store)
+                    if due is not None and due <= 0:
+                        await self.announce(await messages.promote_due(connection, self.store))
+                        continue
+                wait = IDLE_SECONDS if due is None else min(due, IDLE_SECONDS)
+            except Exception as error:
+                if not is_passing(error):
+                    raise
+                log.warning("delays_wait", error=str(error).splitlines()[0])
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._delays_changed.wait(), max(wait, 0.001))
+            self._delays_changed.clear()
+
+
+def _delivery(queue: str, row: Row[tuple[object, ...]]) -> Delivery:
+    return Delivery(
+        queue=queue,
+        body=str(row.body).encode(),
+        message_id=as_uuid(row.id),
+        attempt=row.attempt,
+        cursor=row.cursor,
+        band=row.band,
+    )

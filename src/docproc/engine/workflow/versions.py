@@ -1,0 +1,87 @@
+"""Content-addressed workflow versions: a running request keeps the flow it started with."""
+
+from __future__ import annotations
+
+from pydantic import ValidationError
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from docproc.engine.message import PipelineMessage
+from docproc.engine.store import rows
+from docproc.engine.store.session import Store
+from docproc.engine.store.tables import WorkflowVersion
+from docproc.engine.workflow.definition import Workflow
+from docproc.engine.workflow.loader import WorkflowLoader
+from docproc.engine.workflow.plan import Plan, PlanError
+from docproc.engine.workflow.routing import Router
+from docproc.errors import PermanentError
+
+
+class Versions:
+    """Plans by (name, version), from the files while they are current and from the database after."""
+
+    def __init__(self, store: Store, loader: WorkflowLoader) -> None:
+        self.store = store
+        self.loader = loader
+        self._routers: dict[tuple[str, str], Router] = {}
+        self._pinned: set[tuple[str, str]] = set()
+
+    async def pin(self, session: AsyncSession, name: str) -> Router:
+        """The file's current version, recorded so that every process can find it later."""
+        router = self._remember(self.loader.plan(name))
+        key = (name, router.plan.version)
+        if key not in self._pinned:
+            await rows.insert(
+                session,
+                WorkflowVersion.__table__,  # type: ignore[arg-type] # declarative tables are Tables
+                [
+                    {
+                        "name": name,
+                        "version": router.plan.version,
+                        "definition": router.plan.workflow.model_dump_json(exclude_none=True),
+                    }
+                ],
+                on_conflict="nothing",
+            )
+            # A rollback would make this a lie, so it is noted only once seen committed.
+            session.info.setdefault("after_commit", []).append(lambda: self._pinned.add(key))
+        return router
+
+    async def router(self, message: PipelineMessage) -> Router:
+        """Routing for a message, by the version its request started with."""
+        key = (message.workflow_name, message.workflow_version or "")
+        known = self._routers.get(key)
+        if known is not None:
+            return known
+        if message.workflow_version is None:
+            return self._remember(self.loader.plan(message.workflow_name))
+        # Under the version asked for: another release may compute another one for the same content.
+        return self._routers.setdefault(key, self._remember(await self._load(*key)))
+
+    async def workflow(self, message: PipelineMessage) -> Workflow:
+        return (await self.router(message)).plan.workflow
+
+    async def _load(self, name: str, version: str) -> Plan:
+        async with self.store.reading() as session:
+            definition = await session.scalar(
+                select(WorkflowVersion.definition).where(
+                    WorkflowVersion.name == name, WorkflowVersion.version == version
+                )
+            )
+        if definition is None:
+            raise PermanentError(
+                f"workflow {name!r} has no version {version!r}", remedy="Submit the request again"
+            )
+        try:
+            return self.loader.compile_workflow(Workflow.model_validate_json(definition))
+        except (PlanError, ValidationError) as error:
+            raise PermanentError(
+                f"version {version} of workflow {name!r} does not work with this release: {error}",
+                remedy=getattr(error, "remedy", "Upgrade this worker, then replay the dead letter"),
+            ) from error
+
+    def _remember(self, plan: Plan) -> Router:
+        key = (plan.workflow.name, plan.version)
+        if key not in self._routers:
+            self._routers[key] = Router(plan, self.loader.topology)
+        return self._routers[key]

@@ -1,1 +1,0 @@
-"""Gateways: the ways a file comes in."""

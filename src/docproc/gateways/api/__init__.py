@@ -1,1 +1,0 @@
-"""The HTTP gateway: files come in, and clients look at what became of them."""

@@ -1,0 +1,1 @@
+"""HTTP: the server, its errors, streams and callbacks, for every application."""

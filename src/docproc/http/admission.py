@@ -1,0 +1,65 @@
+"""Admission: when a new request would be done, and whether it is taken in at all."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from docproc.engine.deadlines.forecast import Forecaster
+from docproc.engine.message import utc_now
+from docproc.engine.workflow.checkpoints import checkpoints
+from docproc.engine.workflow.definition import Admission as Policy
+from docproc.engine.workflow.loader import WorkflowLoader
+from docproc.errors import DeadlineAtRiskError
+
+LONGEST_RETRY_SECONDS = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """When a request will be done, as things stand; `completion` is None while nothing was measured."""
+
+    completion: datetime | None
+    deadline_utc: datetime
+
+    @property
+    def is_at_risk(self) -> bool:
+        return self.completion is not None and self.completion > self.deadline_utc
+
+    @property
+    def late_seconds(self) -> float:
+        return (self.completion - self.deadline_utc).total_seconds() if self.completion else 0.0
+
+
+class Admission:
+    """Asked before a request is taken in; the router may still choose another workflow and deadline."""
+
+    def __init__(self, forecaster: Forecaster, loader: WorkflowLoader, default_sla_seconds: float) -> None:
+        self.forecaster = forecaster
+        self.loader = loader
+        self.default_sla_seconds = default_sla_seconds
+
+    async def expect(self, workflow: str, priority: int) -> Expectation:
+        plan = self.loader.plan(workflow)
+        now = utc_now()
+        deadline = checkpoints(now, plan.workflow.sla, self.default_sla_seconds).deadline_utc
+        return Expectation(await self.forecaster.expect(plan, priority, now, deadline), deadline)
+
+    def accepted(self, request_id: UUID, workflow: str, priority: int, expected: Expectation) -> None:
+        """It was taken in: whoever comes next waits behind it."""
+        self.forecaster.accepted(request_id, self.loader.plan(workflow), priority, expected.deadline_utc)
+
+    def refuses(self, workflow: str, expected: Expectation) -> bool:
+        policy = self.loader.plan(workflow).workflow.admission
+        return expected.is_at_risk and policy is Policy.REFUSE
+
+    def refusal(self, workflow: str, expected: Expectation) -> DeadlineAtRiskError:
+        late = expected.late_seconds
+        seconds = min(max(1, math.ceil(late)), LONGEST_RETRY_SECONDS)
+        return DeadlineAtRiskError(
+            f"workflow {workflow!r} takes only what it can answer in time; this would be {late:.0f} s late",
+            remedy=f"Send it again in {seconds} s",
+            retry_seconds=seconds,
+        )

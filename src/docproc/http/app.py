@@ -1,0 +1,155 @@
+"""The HTTP application: its endpoints, and what runs beside them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import structlog
+from fastapi import APIRouter, FastAPI
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
+
+from docproc import __version__
+from docproc.app import App
+from docproc.apps.documents.http import page_images, process, results
+from docproc.console import home as page
+from docproc.engine.running.leases import Heartbeat
+from docproc.engine.store import workers
+from docproc.errors import TransportError
+from docproc.http import problems, requests, streams
+from docproc.http.callbacks.secret import check_settings
+from docproc.http.callbacks.sender import send_answers
+from docproc.http.context import Application
+from docproc.http.following import Hub
+from docproc.http.guard import Guard
+from docproc.http.models import Health
+from docproc.http.orphans import sweep_orphans
+from docproc.http.problems import Problem, documented
+
+log = structlog.get_logger(__name__)
+router = APIRouter(tags=["health"])
+
+SWEEP_SECONDS = 3600.0
+READY_SECONDS = 2.0
+_PAUSE_SECONDS = 5.0
+
+DESCRIPTION = "Send files, follow them, fetch the answers. Errors are `{error: {code, message, remedy}}`."
+
+
+def create_app(application: App) -> FastAPI:
+    """The API on an application whose database is prepared. Its lifespan connects to the broker itself.
+
+    Raises ConfigurationError.
+    """
+    check_settings(application.settings)
+    app = FastAPI(
+        title="DocProc",
+        version=__version__,
+        description=DESCRIPTION,
+        docs_url=None,  # they load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=_lifespan,
+    )
+    app.state.application = application
+    app.state.hub = Hub(application)
+    app.add_middleware(Guard)
+    problems.register(app)
+    for module in (process, requests, streams, results, page_images):
+        app.include_router(module.router)
+    app.include_router(router)
+    page.add_to(app)
+    return app
+
+
+@router.get("/health", summary="Whether the server lives", response_model=Health)
+async def health() -> dict[str, str]:
+    return {"status": "ok"}
+
+
+@router.get("/ready", summary="Whether it takes requests", response_model=Health, responses=documented(503))
+async def ready(application: Application) -> dict[str, str]:
+    try:
+        async with asyncio.timeout(READY_SECONDS), application.store.reading() as session:
+            await session.scalar(select(1))
+    except (TimeoutError, SQLAlchemyError, OSError) as error:
+        headers = {"Retry-After": str(problems.RETRY_SECONDS)}
+        raise Problem(503, "unavailable", "the database is out of reach", headers=headers) from error
+    return {"status": "ready"}
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Beside the endpoints: the way to the broker, publishing what it missed, answers, and the sweep."""
+    application: App = app.state.application
+    heartbeat = _heartbeat(application)
+    if heartbeat is not None:
+        await heartbeat.start()
+    jobs: tuple[Callable[[], Awaitable[None]], ...] = (
+        lambda: _connect(application),
+        application.relay.run,
+        lambda: send_answers(application.settings, application.store, application.worker_id),
+        lambda: _sweep_now_and_then(application),
+    )
+    tasks = [asyncio.create_task(_kept_alive(job)) for job in jobs]
+    try:
+        yield
+    finally:
+        await app.state.hub.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if heartbeat is not None:
+            await heartbeat.stop()
+        with suppress(SQLAlchemyError, OSError, TransportError):  # else others find the rows by their age
+            await application.relay.flush()
+            await _leave(application, heartbeat)
+        await application.transport.close()
+
+
+def _heartbeat(application: App) -> Heartbeat | None:
+    """With a broker, a sender vouches for its copies: if it dies before publishing, others must notice."""
+    if not application.transport.has_broker:
+        return None
+    url, name = application.settings.effective_database_url, application.worker_id
+    return Heartbeat(url, name, ["api_gateway"], lambda: application.transport.is_connected)
+
+
+async def _leave(application: App, heartbeat: Heartbeat | None) -> None:
+    if heartbeat is not None:
+        async with application.store.claiming() as connection:
+            await workers.leave(connection, application.worker_id)
+
+
+async def _connect(application: App) -> None:
+    """Requests are taken in meanwhile: the relay publishes them later."""
+    if application.transport.is_connected:  # by whoever made the application
+        return
+    pause = 0.2
+    while True:
+        try:
+            return await application.transport.open()
+        except TransportError as error:
+            log.warning("waiting_for_broker", problem=str(error))
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, _PAUSE_SECONDS)
+
+
+async def _sweep_now_and_then(application: App) -> None:
+    while True:
+        await sweep_orphans(application.store, application.blobs)
+        await asyncio.sleep(SWEEP_SECONDS)
+
+
+async def _kept_alive(job: Callable[[], Awaitable[Any]]) -> None:
+    """A job that fails is begun again: the endpoints do not depend on it."""
+    while True:
+        try:
+            await job()
+            return
+        except Exception:  # the boundary of a job beside the endpoints
+            log.exception("gateway_job_failed")
+        await asyncio.sleep(_PAUSE_SECONDS)

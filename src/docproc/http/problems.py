@@ -1,0 +1,205 @@
+"""Errors as clients see them: always JSON, with a code for programs and a remedy for people."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from docproc.engine.store.session import is_passing
+from docproc.errors import (
+    CallbackError,
+    ChildDiedError,
+    ConfigurationError,
+    DatabaseDownError,
+    DeadlineAtRiskError,
+    DocProcError,
+    InvalidAnswerError,
+    NotAllowedError,
+    PermanentError,
+    RequestConflictError,
+    ReusedKeyError,
+    TaskConflictError,
+    TooLargeError,
+    UnknownRequestError,
+    UnknownTaskError,
+    UnknownWorkflowError,
+    WorkflowError,
+)
+from docproc.http.models import ProblemAnswer
+
+log = structlog.get_logger(__name__)
+
+RETRY_SECONDS = 5
+
+# The first that fits decides: subclasses before their families.
+KINDS: tuple[tuple[type[DocProcError], int, str], ...] = (
+    (UnknownRequestError, 404, "unknown_request"),
+    (UnknownWorkflowError, 404, "unknown_workflow"),
+    (UnknownTaskError, 404, "unknown_task"),
+    (NotAllowedError, 403, "not_allowed"),
+    (RequestConflictError, 409, "conflict"),
+    (TaskConflictError, 409, "conflict"),
+    (InvalidAnswerError, 422, "invalid_answer"),
+    (DeadlineAtRiskError, 429, "deadline_at_risk"),
+    (TooLargeError, 413, "too_large"),
+    (ReusedKeyError, 409, "reused_key"),
+    (CallbackError, 422, "invalid_callback_url"),
+    (WorkflowError, 503, "workflow_unusable"),
+    (DatabaseDownError, 503, "unavailable"),
+    (ConfigurationError, 503, "unavailable"),
+    (ChildDiedError, 503, "unavailable"),
+    (PermanentError, 422, "unreadable"),
+)
+
+MEANINGS = {
+    400: "The form, its metadata or a file is malformed or empty",
+    403: "A foreign web page sent it",
+    404: "There is no such request, page or workflow",
+    408: "The upload stalled",
+    409: "The request is not in a state for that",
+    413: "Larger than allowed",
+    415: "Not multipart/form-data",
+    422: "A parameter or field has a value that cannot be used",
+    429: "The workflow takes nothing it cannot answer in time",
+    503: "The database, the storage or the workflow cannot be used now",
+    507: "The storage is full",
+}
+
+
+class Problem(HTTPException):
+    """A refusal that this gateway itself decides on."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        remedy: str = "",
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(status, message, headers=headers)
+        self.code = code
+        self.remedy = remedy
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The error answers of an endpoint, for OpenAPI."""
+    return {status: {"model": ProblemAnswer, "description": MEANINGS[status]} for status in statuses}
+
+
+def register(app: FastAPI) -> None:
+    """Whatever is raised, a client reads one shape."""
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(ClientDisconnect, _gone)
+    app.add_exception_handler(DocProcError, _known)
+    app.add_exception_handler(SQLAlchemyError, _database)
+    app.add_exception_handler(OSError, _storage)
+
+
+def answer(
+    status: int,
+    code: str,
+    message: str,
+    remedy: str = "",
+    *,
+    details: list[dict[str, Any]] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    error: dict[str, Any] = {"code": code, "message": message, "remedy": remedy}
+    if details is not None:
+        error["details"] = details
+    return JSONResponse({"error": error}, status_code=status, headers=dict(headers or {}))
+
+
+def internal() -> JSONResponse:
+    """The log gets everything, the client nothing of it."""
+    return answer(500, "internal", "something went wrong here", "Try again; the server's log says more")
+
+
+async def _http(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if isinstance(error, Problem):
+        return answer(error.status_code, error.code, error.detail, error.remedy, headers=error.headers)
+    phrase = HTTPStatus(error.status_code).phrase
+    remedy = "GET /openapi.json lists what there is" if error.status_code in (404, 405) else ""
+    code = phrase.lower().replace(" ", "_")
+    return answer(error.status_code, code, phrase.lower(), remedy, headers=error.headers)
+
+
+async def _invalid(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    details = [{"where": _where(item["loc"]), "problem": item["msg"]} for item in error.errors()]
+    message = "; ".join(f"{item['where']}: {item['problem']}" for item in details[:3])
+    return answer(422, "invalid", message, "Correct the values named", details=details)
+
+
+def _where(location: tuple[int | str, ...]) -> str:
+    kind, *names = (str(part) for part in location)
+    return ".".join(names) or kind
+
+
+async def _gone(_request: Request, _error: Exception) -> Response:
+    return Response(status_code=400)  # nobody reads it
+
+
+async def _known(request: Request, error: Exception) -> Response:
+    assert isinstance(error, DocProcError)
+    found = next(((status, code) for kind, status, code in KINDS if isinstance(error, kind)), None)
+    if found is None:
+        raise error
+    status, code = found
+    wait = error.retry_seconds if isinstance(error, DeadlineAtRiskError) else RETRY_SECONDS
+    headers = {"Retry-After": str(wait)} if code in ("unavailable", "deadline_at_risk") else None
+    if status >= 500:
+        log.warning("http_request_refused", path=request.url.path, problem=str(error))
+    details = None
+    if isinstance(error, InvalidAnswerError):
+        details = [{"where": where, "problem": problem} for where, problem in error.problems.items()]
+    text, remedy = _message(error), _remedy(error, request)
+    return answer(status, code, text, remedy, details=details, headers=headers)
+
+
+def _message(error: DocProcError) -> str:
+    """Without the folders of this machine, which are the operator's business."""
+    text = str(error.args[0]) if error.args else str(error)
+    if isinstance(error, DatabaseDownError):
+        return "the database is out of reach"
+    if isinstance(error, WorkflowError) and error.file is not None:
+        return f"{error.file.name}:{error.line}: {text}" if error.line else f"{error.file.name}: {text}"
+    return text
+
+
+def _remedy(error: DocProcError, request: Request) -> str:
+    if isinstance(error, UnknownWorkflowError):
+        return f"Known workflows: {', '.join(request.app.state.application.loader.names())}"
+    if isinstance(error, DatabaseDownError | ChildDiedError):
+        return "Try again"
+    return error.remedy
+
+
+async def _database(request: Request, error: Exception) -> Response:
+    if not is_passing(error):
+        raise error
+    log.warning("http_request_refused", path=request.url.path, problem=str(error).splitlines()[0])
+    headers = {"Retry-After": str(RETRY_SECONDS)}
+    return answer(503, "unavailable", "the database is out of reach", "Try again", headers=headers)
+
+
+async def _storage(request: Request, error: Exception) -> Response:
+    assert isinstance(error, OSError)
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        raise error
+    log.warning("http_request_refused", path=request.url.path, problem=str(error))
+    return answer(507, "storage_full", "the storage is full", "Try again later")

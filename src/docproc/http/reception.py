@@ -1,0 +1,252 @@
+"""Reception: what every gateway does with files: store them, then submit one request, once."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+from sqlalchemy import select
+
+from docproc.engine.blobs import BlobStore, safe_name
+from docproc.engine.running.intake import Intake, Submission
+from docproc.engine.store import requests
+from docproc.engine.store.session import Store, is_passing
+from docproc.engine.store.tables import Request
+from docproc.errors import CallbackError, RequestConflictError, UnknownRequestError
+from docproc.http.admission import Admission, Expectation
+from docproc.http.callbacks.addresses import checked_url
+from docproc.http.callbacks.secret import can_sign
+from docproc.settings import Settings
+
+ROUTER_KEY = "request.new"
+DEFAULT_WORKFLOW = "default"
+# Kept out of the request's row: it opens the file once, and is nobody's business after that.
+PASSWORD = "password"
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that lies in the blob store."""
+
+    key: str
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What came with the files. `workflow` None: the router chooses by channel and metadata."""
+
+    workflow: str | None = None
+    channel: str = "api"
+    external_id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    idempotency_key: str | None = None
+    priority: int = 5
+    tenant_id: str = "default"
+    # "ask" a person about doubts, or "flag" them; None: as the workers are set.
+    review: str | None = None
+    # Where answers are sent; None: where the tenant's are, else the client fetches them.
+    callback_url: str | None = None
+    # False: the monitor leaves it alone (engine/intake.py).
+    is_watched: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The request that stands for the submission; not new when it came before."""
+
+    request_id: UUID
+    is_new: bool
+    # When it will be done, as things stand.
+    expected: Expectation
+
+
+class Reception:
+    """Files first, durable, then the row and its message in one transaction: nothing accepted is lost.
+
+    A crash in between leaves an orphan file, which is swept, and no answer, so the client sends again.
+    """
+
+    def __init__(
+        self, settings: Settings, store: Store, blobs: BlobStore, intake: Intake, admission: Admission
+    ) -> None:
+        self.settings = settings
+        self.store = store
+        self.blobs = blobs
+        self.intake = intake
+        self.admission = admission
+
+    def new_request_id(self) -> UUID:
+        return uuid4()
+
+    async def store_file(
+        self, request_id: UUID, index: int, name: str, chunks: AsyncIterable[bytes]
+    ) -> Upload:
+        """Stream one file into the request's folder; raises TooLargeError."""
+        key = f"{request_id}/in/{index}-{safe_name(name)}"
+        limit = int(self.settings.max_upload_mb * 1024 * 1024)
+        blob = await self.blobs.put(key, chunks, max_bytes=limit)
+        return Upload(key, _shown_name(name), blob.size, blob.sha256)
+
+    async def submit(self, request_id: UUID, uploads: Sequence[Upload], arrival: Arrival) -> Accepted:
+        """One request for these files, or the earlier one that they repeat (then the files are dropped).
+
+        Raises UnknownWorkflowError, WorkflowError, CallbackError, ReusedKeyError or DeadlineAtRiskError; the
+        files are dropped then, too.
+        """
+        try:
+            submission = self._submission(request_id, uploads, arrival)
+            expected = await self._admitted(submission)
+            accepted = await self.intake.submit(submission)
+        except BaseException:  # cancelled, too: what nobody asks for is not kept
+            await self.discard(request_id)
+            raise
+        if accepted != request_id:
+            await self.discard(request_id)
+        else:
+            self.admission.accepted(accepted, submission.workflow, submission.priority, expected)
+        return Accepted(accepted, accepted == request_id, expected)
+
+    async def _admitted(self, submission: Submission) -> Expectation:
+        """What came before is not refused: its client asks what became of it."""
+        workflow = submission.workflow
+        expected = await self.admission.expect(workflow, submission.priority)
+        refused = self.admission.refuses(workflow, expected)
+        if refused and await self.intake.known(submission) is None:
+            raise self.admission.refusal(workflow, expected)
+        return expected
+
+    def callback_url(self, arrival: Arrival) -> str | None:
+        """Where its answers will be sent: as it says, else as its tenant is set. Raises CallbackError."""
+        # A command that shows its own progress asked for nothing to be sent.
+        usual = self.settings.callback_urls.get(arrival.tenant_id) if arrival.is_watched else None
+        url = arrival.callback_url or usual
+        if url is None:
+            return None
+        if not can_sign(self.settings):
+            raise CallbackError(
+                "callback_url cannot be used: there is no secret to sign deliveries with",
+                remedy="Have DOCPROC_CALLBACK_SECRET set, or fetch the answer from GET /status/{request_id}",
+            )
+        return checked_url(url, allow_private=self.settings.callback_allow_private)
+
+    async def discard(self, request_id: UUID) -> None:
+        """Nothing came of it: its files go."""
+        await self.blobs.delete(str(request_id))
+
+    async def cancel(self, request_id: UUID, reason: str = "cancelled by the client") -> None:
+        """Raises UnknownRequestError, or RequestConflictError when it is over already."""
+        request = await self.find(request_id)
+        while True:
+            try:
+                async with self.store.writing() as session:
+                    if await requests.cancel(session, request_id, reason):
+                        return
+                break
+            except Exception as error:
+                if not is_passing(error):  # a deadlock with a worker: it is done, try again
+                    raise
+            await asyncio.sleep(0.05)
+        request = await self.find(request_id)
+        raise RequestConflictError(f"request {request_id} is over already: {request.status}")
+
+    async def reprocess(self, request_id: UUID, workflow: str | None = None) -> UUID:
+        """The same files again as a new request, linked to the first one."""
+        earlier = await self.find(request_id)
+        if not earlier.uploads:
+            raise RequestConflictError(f"request {request_id} has no files to process again")
+        new_id = self.new_request_id()
+        try:
+            uploads = await self._copied(earlier, new_id)
+            arrival = Arrival(
+                workflow=workflow or earlier.workflow_name,
+                channel=earlier.channel,
+                external_id=earlier.external_id,
+                metadata=earlier.metadata_ or {},
+                priority=earlier.priority,
+                tenant_id=earlier.tenant_id,
+                callback_url=earlier.callback_url,
+            )
+            submission = self._submission(new_id, uploads, arrival, reprocess_of=request_id)
+            return await self.intake.submit(submission)
+        except BaseException:  # cancelled, too: what nobody asks for is not kept
+            await self.discard(new_id)
+            raise
+
+    async def _copied(self, earlier: Request, new_id: UUID) -> list[Upload]:
+        uploads = []
+        for index, upload in enumerate(earlier.uploads or ()):
+            key = f"{new_id}/in/{index}-{safe_name(upload['name'])}"
+            try:
+                await self.blobs.copy(upload["key"], key)
+            except FileNotFoundError as error:
+                raise RequestConflictError(
+                    f"the files of request {earlier.id} are no longer kept", remedy="Send them again"
+                ) from error
+            uploads.append(Upload(key, upload["name"], upload["size"], upload["sha256"]))
+        return uploads
+
+    async def find(self, request_id: UUID) -> Request:
+        async with self.store.reading() as session:
+            found = await session.scalar(select(Request).where(Request.id == request_id))
+        if found is None:
+            raise UnknownRequestError(f"there is no request {request_id}", remedy="Check the id")
+        return found
+
+    def _submission(
+        self,
+        request_id: UUID,
+        uploads: Sequence[Upload],
+        arrival: Arrival,
+        reprocess_of: UUID | None = None,
+    ) -> Submission:
+        files = [
+            {"key": upload.key, "name": upload.name, "size": upload.size, "sha256": upload.sha256}
+            for upload in uploads
+        ]
+        metadata = {name: value for name, value in arrival.metadata.items() if name != PASSWORD}
+        payload = {
+            "files": files,
+            "metadata": metadata,
+            "channel": arrival.channel,
+            "external_id": arrival.external_id,
+            "workflow_named": arrival.workflow is not None,
+        }
+        if PASSWORD in arrival.metadata:
+            payload[PASSWORD] = arrival.metadata[PASSWORD]
+        return Submission(
+            workflow=arrival.workflow or DEFAULT_WORKFLOW,
+            payload=payload,
+            priority=arrival.priority,
+            channel=arrival.channel,
+            external_id=arrival.external_id,
+            metadata=metadata,
+            tenant_id=arrival.tenant_id,
+            request_id=request_id,
+            via=ROUTER_KEY,
+            uploads=files,
+            content_hash=_content_hash(uploads),
+            idempotency_key=arrival.idempotency_key,
+            reprocess_of=reprocess_of,
+            review=arrival.review,
+            callback_url=self.callback_url(arrival),
+            is_watched=arrival.is_watched,
+        )
+
+
+def _content_hash(uploads: Sequence[Upload]) -> str:
+    """Of what the files contain; their names may differ."""
+    return hashlib.sha256("\n".join(upload.sha256 for upload in uploads).encode()).hexdigest()
+
+
+def _shown_name(name: str) -> str:
+    """A file's name as people see it: no folders, nothing unprintable, not endless."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    shown = "".join(character for character in last if character.isprintable())
+    return shown[:200] or "file"

@@ -1,0 +1,297 @@
+"""Requests: where they stand, what happened to them, and what a client can do about it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Body, Query
+from fastapi import Request as HttpRequest
+from pydantic import AfterValidator, BeforeValidator
+from sqlalchemy import and_, case, func, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from docproc.apps.documents.store import pages
+from docproc.engine.store import events, tasks
+from docproc.engine.store.tables import (
+    Document,
+    DocumentStatus,
+    Event,
+    Page,
+    PageStatus,
+    Request,
+    RequestStatus,
+)
+from docproc.http.context import PLAIN_TEXT, Application, RequestId
+from docproc.http.following import TheHub, until_gone
+from docproc.http.looks import is_over
+from docproc.http.models import (
+    Accepted,
+    EventInfo,
+    FileInfo,
+    Progress,
+    ReprocessBody,
+    Reprocessed,
+    RequestDetail,
+    RequestList,
+    RequestSummary,
+    StageProgress,
+    Status,
+    Timeline,
+)
+from docproc.http.problems import documented
+
+router = APIRouter(tags=["requests"])
+
+_UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _written_out(value: Any) -> Any:
+    """Not seconds since 1970, which would be accepted by accident."""
+    if isinstance(value, str) and "-" not in value[1:]:
+        raise ValueError("write it as 2026-03-01T00:00:00Z")
+    return value
+
+
+def _in_utc(moment: datetime) -> datetime:
+    """A time without a zone is UTC."""
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:  # the year 1, or 9999, beyond UTC's own edge
+        return datetime.min.replace(tzinfo=UTC) if moment.year < 5000 else datetime.max.replace(tzinfo=UTC)
+
+
+# What a database can compare with; it matches everything that may be stored.
+Text64 = Annotated[str | None, Query(max_length=64, pattern=PLAIN_TEXT)]
+Text255 = Annotated[str | None, Query(max_length=255, pattern=PLAIN_TEXT)]
+Since = Annotated[
+    Annotated[datetime, BeforeValidator(_written_out), AfterValidator(_in_utc)] | None,
+    Query(description="Only those received at this time or later", examples=["2026-03-01T00:00:00Z"]),
+]
+Cursor = Annotated[
+    str | None,
+    Query(description="`next` of the page before", pattern=f"^[0-9]{{1,16}}_{_UUID}$", max_length=53),
+]
+# Where a reader of events stopped.
+POSITION = "^[0-9]{1,18}[.][0-9]{1,18}$"
+After = Annotated[
+    str | None, Query(description="`next` of an earlier answer, or an event's `id`", pattern=POSITION)
+]
+Wait = Annotated[
+    float,
+    Query(ge=0, le=60, allow_inf_nan=False, description="Seconds to wait for a newer answer, or the end"),
+]
+AfterVersion = Annotated[
+    int, Query(ge=0, le=2**31 - 1, description="The `answer_version` that the client has")
+]
+
+
+@router.get("/status/{request_id}", summary="Where a request stands", responses=documented(404, 422, 503))
+async def status(
+    application: Application,
+    hub: TheHub,
+    http: HttpRequest,
+    request_id: RequestId,
+    wait: Wait = 0,
+    after_version: AfterVersion = 0,
+) -> Status:
+    """At once; with `wait`, as soon as there is a newer answer or the request is over."""
+    request = await application.reception.find(request_id)
+    if wait and request.answer_version <= after_version and not is_over(request.status, request.completed_at):
+        with hub.following(request_id) as follower:
+            async with follower.until(lambda: until_gone(http.receive)):
+                await hub.answered(follower, after_version, wait)
+        request = await application.reception.find(request_id)
+    return Status.model_validate(request)
+
+
+@router.get("/requests", summary="Requests, newest first", responses=documented(422, 503))
+async def list_requests(
+    application: Application,
+    status: RequestStatus | None = None,
+    channel: Text64 = None,
+    workflow: Text64 = None,
+    external_id: Text255 = None,
+    since: Since = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: Cursor = None,
+) -> RequestList:
+    query = _filtered(status, channel, workflow, external_id, since)
+    if cursor is not None:
+        query = query.where(_behind(cursor))
+    query = query.order_by(Request.created_at.desc(), Request.id.desc()).limit(limit + 1)
+    async with application.store.reading() as session:
+        found = list(await session.execute(query))
+    shown = found[:limit]
+    following = _cursor(shown[-1]) if len(found) > limit else None
+    return RequestList(requests=[_summary(row) for row in shown], next=following)
+
+
+@router.get("/requests/{request_id}", summary="All about a request", responses=documented(404, 422, 503))
+async def detail(application: Application, request_id: RequestId) -> RequestDetail:
+    request = await application.reception.find(request_id)
+    async with application.store.reading() as session:
+        progress = await _progress(session, request)
+        files = await _files(session, request)
+        open_tasks = await tasks.open_count(session, request_id)
+    return RequestDetail(
+        **Status.model_validate(request).model_dump(by_alias=False, exclude={"request_id", "result"}),
+        id=request.id,
+        result_payload=request.result_payload,
+        channel=request.channel,
+        external_id=request.external_id,
+        priority=request.priority,
+        metadata=request.metadata_,
+        linked_to=request.linked_to,
+        link=request.link,
+        files=files,
+        progress=progress,
+        open_tasks=open_tasks,
+    )
+
+
+@router.get(
+    "/requests/{request_id}/events", summary="What happened to a request", responses=documented(404, 422, 503)
+)
+async def timeline(
+    application: Application,
+    request_id: RequestId,
+    after: After = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> Timeline:
+    """In an order in which nothing can appear behind a reader: come again with `after` = `next`."""
+    await application.reception.find(request_id)
+    position = position_of(after)
+    async with application.store.reading() as session:
+        found = await events.read(session, request_id, position, limit)
+    if found:
+        position = events.Position(found[-1].transaction_id, found[-1].id)
+    return Timeline(
+        events=[EventInfo.model_validate(row) for row in found],
+        next=f"{position.transaction_id}.{position.id}",
+    )
+
+
+@router.post(
+    "/requests/{request_id}/cancel", summary="Cancel a request", responses=documented(403, 404, 409, 422, 503)
+)
+async def cancel(application: Application, request_id: RequestId) -> Accepted:
+    """It ends `failed` with the error code `cancelled`; 409 when it is over already."""
+    await application.reception.cancel(request_id)
+    return Accepted(request_id=request_id, status=RequestStatus.FAILED)
+
+
+@router.post(
+    "/requests/{request_id}/reprocess",
+    summary="Process a request's files again",
+    responses=documented(403, 404, 409, 422, 503, 507),
+)
+async def reprocess(
+    application: Application, request_id: RequestId, body: Annotated[ReprocessBody | None, Body()] = None
+) -> Reprocessed:
+    """As a new request, linked to the first one, with the same workflow or another."""
+    workflow = body.workflow if body else None
+    new_id = await application.reception.reprocess(request_id, workflow)
+    return Reprocessed(request_id=new_id, status=RequestStatus.RECEIVED, linked_to=request_id)
+
+
+def position_of(place: str | None) -> events.Position:
+    return events.Position(*map(int, place.split("."))) if place else events.BEGINNING
+
+
+def _filtered(
+    status: str | None,
+    channel: str | None,
+    workflow: str | None,
+    external_id: str | None,
+    since: datetime | None,
+) -> Any:
+    query = select(
+        Request.id, Request.status, Request.workflow_name, Request.channel, Request.external_id,
+        Request.created_at, Request.deadline_utc, Request.completed_at, Request.page_count,
+        Request.document_count, Request.error, Request.uploads,
+    )  # fmt: skip
+    wanted = (
+        (Request.status, status),
+        (Request.channel, channel),
+        (Request.workflow_name, workflow),
+        (Request.external_id, external_id),
+    )
+    query = query.where(*(column == value for column, value in wanted if value is not None))
+    return query if since is None else query.where(Request.created_at >= since)
+
+
+def _cursor(row: Any) -> str:
+    micros = (row.created_at - _EPOCH) // timedelta(microseconds=1)
+    return f"{micros}_{row.id}"
+
+
+def _behind(cursor: str) -> Any:
+    """Older than the last line of the page before; of the same moment, the lower id."""
+    micros, _, request_id = cursor.partition("_")
+    moment = _EPOCH + timedelta(microseconds=int(micros))
+    same_moment = and_(Request.created_at == moment, Request.id < UUID(request_id))
+    return or_(Request.created_at < moment, same_moment)
+
+
+def _summary(row: Any) -> RequestSummary:
+    values = {name: getattr(row, name, None) for name in RequestSummary.model_fields}
+    names = [upload["name"] for upload in row.uploads or ()]
+    return RequestSummary.model_validate({**values, "request_id": row.id, "file_names": names})
+
+
+async def _progress(session: AsyncSession, request: Request) -> Progress:
+    page_counts = await _counts(session, Page.status, Page.request_id == request.id)
+    document_counts = await _counts(session, Document.status, Document.request_id == request.id)
+    pages_found = sum(page_counts.values())
+    return Progress(
+        pages_total=pages_found or None if request.page_count is None else request.page_count,
+        pages_read=pages_found - page_counts.get(PageStatus.PENDING_OCR, 0),
+        pages_classified=page_counts.get(PageStatus.CLASSIFIED, 0),
+        documents_total=request.document_count,
+        documents_done=document_counts.get(DocumentStatus.COMPLETED, 0),
+        stages=await _stages(session, request.id),
+    )
+
+
+async def _counts(session: AsyncSession, column: Any, condition: Any) -> dict[str, int]:
+    query = select(column, func.count()).where(condition).group_by(column)
+    return {row[0]: row[1] for row in await session.execute(query)}
+
+
+async def _stages(session: AsyncSession, request_id: UUID) -> list[StageProgress]:
+    def times(outcome: str) -> Any:
+        return func.sum(case((Event.outcome == outcome, 1), else_=0))
+
+    query = (
+        select(Event.stage, times("done"), times("dead_letter"))
+        .where(Event.request_id == request_id, Event.kind == "handled", Event.stage.is_not(None))
+        .group_by(Event.stage)
+        .order_by(func.min(Event.id))
+    )
+    return [
+        StageProgress(stage=stage, done=done, failed=failed)
+        for stage, done, failed in await session.execute(query)
+    ]
+
+
+async def _files(session: AsyncSession, request: Request) -> list[FileInfo]:
+    """As they were found; before the split, as they were sent."""
+    found = await pages.files(session, request.id)
+    if not found:
+        return [FileInfo(name=upload["name"], size=upload["size"]) for upload in request.uploads or ()]
+    return [
+        FileInfo(
+            name=file.name,
+            media_type=file.media_type,
+            page_count=file.page_count,
+            notes=list(file.notes or ()),
+            problem=file.problem,
+            skipped=file.skipped,
+        )
+        for file in found
+    ]

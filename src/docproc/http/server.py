@@ -1,0 +1,94 @@
+"""The server: uvicorn inside the current loop, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Iterator
+
+import structlog
+import uvicorn
+
+from docproc.app import App
+from docproc.errors import ConfigurationError
+from docproc.http.app import create_app
+from docproc.http.exposure import check_api
+
+log = structlog.get_logger(__name__)
+
+_BACKLOG = 2048
+# Of what a client says over a WebSocket: it is only listened to for its end.
+_MAX_MESSAGE = 64 * 1024
+# A client that takes nothing for this long is gone, and what waits for it is let go of.
+PEER_SECONDS = 30
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield  # signals are the business of whoever runs us
+
+
+async def serve(application: App, stopping: asyncio.Event, *, host: str, port: int) -> None:
+    """Until `stopping` is set; then what is under way finishes, for at most `shutdown_seconds`.
+
+    Opens and closes the application's transport; its database must be prepared, and stays open. Raises
+    ConfigurationError when the port is taken, or open to strangers.
+    """
+    check_api(application.settings, host)
+    api = create_app(application)
+    config = uvicorn.Config(
+        api,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        ws_max_size=_MAX_MESSAGE,
+        ws_per_message_deflate=False,  # what is sent is small, a compressor for each client is not
+        timeout_graceful_shutdown=max(1, int(application.settings.shutdown_seconds)),
+    )
+    server = _Server(config)
+    listening = bind(host, port)
+    with contextlib.closing(listening):
+        shown = listening.getsockname()
+        log.info("api_listening", host=shown[0], port=shown[1])
+        serving = asyncio.create_task(server.serve(sockets=[listening]), name="api")
+        stop = asyncio.create_task(stopping.wait())
+        try:
+            await asyncio.wait({serving, stop}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stop.cancel()
+            api.state.hub.stop()  # first: the server waits for all that is open
+            server.should_exit = True
+            await serving
+    log.info("api_stopped")
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Before anything else starts: a port that is taken is the operator's to solve."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise _unusable(host, port, error) from error
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # accepted sockets inherit it
+            listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, PEER_SECONDS * 1000)
+        listening.bind(address)
+        listening.listen(_BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise _unusable(host, port, error) from error
+    listening.setblocking(False)
+    return listening
+
+
+def _unusable(host: str, port: int, error: OSError) -> ConfigurationError:
+    return ConfigurationError(
+        f"the API cannot listen on {host}:{port}: {error.strerror or error}",
+        remedy="Set DOCPROC_API_PORT to a free port, or DOCPROC_HOST to an address of this machine",
+    )

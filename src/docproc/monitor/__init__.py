@@ -1,1 +1,0 @@
-"""What watches over requests: the SLA monitor."""

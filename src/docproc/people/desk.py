@@ -1,0 +1,377 @@
+"""The desk: people take tasks, answer them or hand them on. Each action is one short transaction."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from docproc.app import App
+from docproc.apps.documents.review import changes, classification, extraction
+from docproc.apps.documents.review.classification import SplitAnswer, TypeAnswer, asked
+from docproc.apps.documents.review.extraction import FieldsAnswer
+from docproc.apps.documents.store import corrections, documents, pages
+from docproc.apps.documents.store.corrections import Review
+from docproc.engine.message import PipelineMessage, utc_now
+from docproc.engine.store import events, rows
+from docproc.engine.store.session import is_passing
+from docproc.engine.store.tables import BackofficeTask, DocumentStatus, Operator, PageStatus
+from docproc.engine.transport import Copy
+from docproc.engine.workflow.definition import SecondReader
+from docproc.errors import NotAllowedError, TaskConflictError, UnknownTaskError
+from docproc.people.store import holding, operators
+from docproc.people.supervision import second_reader
+
+# What people can be good at: the types of tasks there are.
+SKILLS = ("classification", "extraction")
+LONGEST_REASON = 500
+
+Answer = TypeAnswer | SplitAnswer | FieldsAnswer
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """Something a person did with a task, for the audit."""
+
+    outcome: str
+    operator: str
+    data: Mapping[str, Any]
+
+
+class Desk:
+    """One per process; the pages and the API are thin around it."""
+
+    def __init__(self, application: App) -> None:
+        self.application = application
+        self.store = application.store
+        # Called when a person is free or a task has come back.
+        self.wake: Callable[[], None] = lambda: None
+
+    # --- people ---------------------------------------------------------------------------------------
+
+    async def operator(self, name: str, *, create: bool) -> Operator:
+        """The person of that name; `create` makes one with every skill at first use."""
+        async with self.store.reading() as session:
+            found = await session.scalar(select(Operator).where(Operator.username == name))
+        if found is None and create:
+            await self._create(name)
+            return await self.operator(name, create=False)
+        if found is None or not found.is_active:
+            raise NotAllowedError(f"there is no operator {name!r}", remedy="Ask a supervisor for an account")
+        return found
+
+    async def _create(self, name: str) -> None:
+        row = {"username": name, "skills": list(SKILLS), "is_active": True}
+        async with self.store.writing() as session:
+            await rows.insert(session, Operator.__table__, [row], on_conflict="nothing")  # type: ignore[arg-type] # is a Table
+
+    async def heartbeat(self, operator: Operator, task_id: UUID | None = None) -> bool:
+        """The person is there, and at this task; False when the task is no longer theirs."""
+        now = utc_now()
+
+        async def beat(session: AsyncSession) -> bool:
+            # The task first, as everywhere: two who lock both in different orders would block each other.
+            holds = task_id is None or await holding.sign_of_life(session, task_id, operator.id, now)
+            await operators.seen(session, operator.username, now)
+            return holds
+
+        return await self._write(beat)
+
+    # --- taking -----------------------------------------------------------------------------------------
+
+    async def find(self, task_id: UUID) -> BackofficeTask:
+        async with self.store.reading() as session:
+            return await _found(session, task_id)
+
+    async def claim(self, task_id: UUID, operator: Operator) -> BackofficeTask:
+        """Exclusive: of many at once one has it, the others raise TaskConflictError."""
+        task = await self.find(task_id)
+        check_may_do(task, operator)
+
+        async def take(session: AsyncSession) -> bool:
+            now = utc_now()
+            if not await holding.claim(session, task_id, operator, now):
+                return False
+            await operators.seen(session, operator.username, now)
+            await _note(session, task, Deed("claimed", operator.username, {}))
+            return True
+
+        if not await self._write(take):
+            raise _conflict(await self.find(task_id))
+        return await self.find(task_id)
+
+    async def next(self, operator: Operator, skip: tuple[UUID, ...] = ()) -> BackofficeTask | None:
+        """The most urgent task this person may do, claimed; None when there is none."""
+
+        async def take(session: AsyncSession) -> BackofficeTask | None:
+            task_id = await holding.claim_next(session, operator, utc_now(), skip)
+            if task_id is None:
+                return None
+            task = await _found(session, task_id)
+            await _note(session, task, Deed("claimed", operator.username, {}))
+            return task
+
+        return await self._write(take)
+
+    async def view(self, task_id: UUID, operator: Operator) -> BackofficeTask:
+        """For a page that shows it: who saw a document is on record."""
+        task = await self.find(task_id)
+
+        async def note(session: AsyncSession) -> None:
+            await _note(session, task, Deed("viewed", operator.username, {}))
+
+        await self._write(note)
+        return task
+
+    # --- handing on -------------------------------------------------------------------------------------
+
+    async def release(self, task_id: UUID, operator: Operator) -> None:
+        await self._hand_on(task_id, operator, "released", {})
+
+    async def skip(self, task_id: UUID, operator: Operator, reason: str) -> None:
+        """Not for me: the person does not get it again, others do."""
+        task = await self.find(task_id)
+        passed = [*(task.passed_by or ()), str(operator.id)]
+        await self._hand_on(task_id, operator, "skipped", {"passed_by": passed}, reason)
+
+    async def escalate(self, task_id: UUID, operator: Operator, reason: str) -> None:
+        """For a supervisor to decide."""
+        await self._hand_on(task_id, operator, "escalated", {"needs_role": "supervisor"}, reason)
+
+    async def _hand_on(
+        self, task_id: UUID, operator: Operator, outcome: str, values: dict[str, Any], reason: str = ""
+    ) -> None:
+        task = await self.find(task_id)
+        _check_holder(task, operator)
+
+        async def give(session: AsyncSession) -> bool:
+            if not await holding.let_go(session, task_id, operator.id):
+                return False
+            if values:
+                await session.execute(
+                    update(BackofficeTask)
+                    .where(BackofficeTask.id == task_id)
+                    .values(**values)
+                    .execution_options(synchronize_session=False)
+                )
+            told = {"reason": reason[:LONGEST_REASON]} if reason else {}
+            await _note(session, task, Deed(outcome, operator.username, told))
+            return True
+
+        if not await self._write(give):
+            raise _conflict(await self.find(task_id))
+        self.wake()
+
+    # --- answering --------------------------------------------------------------------------------------
+
+    async def submit(self, task_id: UUID, operator: Operator, said: Mapping[str, Any]) -> None:
+        """Once, by the holder; raises TaskConflictError, NotAllowedError or InvalidAnswerError."""
+        task = await self.find(task_id)
+        _check_holder(task, operator)
+        answer = await self.read(task, said, operator)
+        if second_reader.is_second(task):
+            return await self._compare(task, operator, answer)
+        review = await self._review(task, answer, operator)
+        wanted = await self._second_reader(task)
+
+        async def apply(session: AsyncSession) -> PipelineMessage | None:
+            message = await self._apply(session, task, answer, review)
+            await second_reader.ask(session, wanted, task, answer, operator)
+            return message
+
+        told = {"changes": changes.of(task, answer)}
+        await self._settle(task, operator, answer.output(), apply, told)
+
+    async def _compare(self, task: BackofficeTask, operator: Operator, answer: Answer) -> None:
+        """A second reading changes nothing by itself: it agrees with the first, or a supervisor is asked."""
+        first = await self.find(task.second_of or task.id)
+        found = second_reader.compare(first, task, answer)
+        reading = second_reader.Reading(operator.username, operator.id, answer.output())
+
+        async def note(session: AsyncSession) -> None:
+            second_reader.count(session, found)
+            if found.disagreed:
+                await second_reader.ask_supervisor(session, first, reading, found)
+
+        told = {"changes": changes.of(task, answer), **found.output()}
+        await self._settle(task, operator, {**answer.output(), **found.output()}, note, told)
+
+    async def _second_reader(self, task: BackofficeTask) -> SecondReader | None:
+        flow = await self.application.versions.workflow(_message(task))
+        return flow.stage(task.source_stage).second_reader if task.source_stage else None
+
+    async def cannot_read(self, task_id: UUID, operator: Operator, reason: str) -> None:
+        """Nobody can answer it: the unit goes on as the machine left it, still marked."""
+        task = await self.find(task_id)
+        _check_holder(task, operator)
+        output = {"cannot_read": reason[:LONGEST_REASON]}
+        await self._settle(task, operator, output, lambda session: _as_it_was(session, task), output)
+
+    async def read(self, task: BackofficeTask, said: Mapping[str, Any], operator: Operator) -> Answer:
+        """What was sent, checked."""
+        flow = await self.application.versions.workflow(_message(task))
+        if task.task_type == "extraction":
+            return extraction.read_fields(said, task, decimal_comma=operator.language == "es")
+        if classification.is_split(task):
+            return classification.read_split(said, task)
+        return classification.read_type(said, flow)
+
+    async def _review(self, task: BackofficeTask, answer: Answer, operator: Operator) -> Review | None:
+        if isinstance(answer, FieldsAnswer):
+            return await extraction.review(self.store, task, answer, operator.username)
+        async with self.store.reading() as session:
+            return await classification.review(session, task, answer, operator.username)
+
+    async def _apply(
+        self, session: AsyncSession, task: BackofficeTask, answer: Answer, review: Review | None
+    ) -> PipelineMessage | None:
+        if review is not None:
+            await corrections.record(session, review)
+        if second_reader.is_dispute(task) and second_reader.first_stands(task, answer):
+            return None
+        message = _message(task)
+        if isinstance(answer, FieldsAnswer):
+            return extraction.onward(message, await extraction.apply_fields(session, task, answer))
+        if isinstance(answer, TypeAnswer):
+            await classification.apply_type(session, task, answer)
+        return classification.onward(message, answer)
+
+    async def _settle(
+        self,
+        task: BackofficeTask,
+        operator: Operator,
+        output: Mapping[str, Any],
+        apply: Callable[[AsyncSession], Awaitable[PipelineMessage | None]],
+        told: Mapping[str, Any],
+    ) -> None:
+        """The task ends, its effects stand and the unit goes on, all at once or not at all.
+
+        `apply` gives what goes on, None where nothing does; `told` is for the audit.
+        """
+        now = utc_now()
+
+        async def end(session: AsyncSession) -> list[Copy] | None:
+            if not await _complete(session, task, operator, output, now):
+                return None
+            message = await apply(session)
+            await holding.clear_current(session, operator.id, task.id)
+            began = task.accepted_at or task.assigned_at or now
+            await operators.record_handling(
+                session, operator.id, task.task_type, (now - began).total_seconds()
+            )
+            await operators.seen(session, operator.username, now)
+            await _note(session, task, Deed("completed", operator.username, told))
+            return [] if message is None else await self.application.outbox.resume(session, message)
+
+        copies = await self._write(end)
+        if copies is None:
+            raise _conflict(await self.find(task.id))
+        self.wake()
+        await self.application.relay.publish(copies)
+
+    async def _write(self, job: Callable[[AsyncSession], Awaitable[Result]]) -> Result:
+        """In one transaction; passing trouble (a deadlock with the monitor) is tried again."""
+        for pause in (0.02, 0.1, 0.5, None):
+            try:
+                async with self.store.writing() as session:
+                    return await job(session)
+            except Exception as error:
+                if pause is None or not is_passing(error):
+                    raise
+                await asyncio.sleep(pause)
+        raise AssertionError  # the last round returns or raises
+
+
+async def _found(session: AsyncSession, task_id: UUID) -> BackofficeTask:
+    query = select(BackofficeTask).where(BackofficeTask.id == task_id)
+    found = await session.scalar(query.execution_options(populate_existing=True))
+    if found is None:
+        raise UnknownTaskError(f"there is no task {task_id}", remedy="Go back to the list")
+    return found
+
+
+def _message(task: BackofficeTask) -> PipelineMessage:
+    return PipelineMessage.parse(task.message or "")
+
+
+def check_may_do(task: BackofficeTask, operator: Operator) -> None:
+    lacking = set(task.required_skills or ()) - set(operator.skills or ())
+    if lacking:
+        raise NotAllowedError(
+            f"{operator.username} lacks the skill {', '.join(sorted(lacking))}",
+            remedy="Take another task, or ask a supervisor",
+        )
+    if task.needs_role not in holding.roles_up_to(operator.role) or task.tenant_id != operator.tenant_id:
+        raise NotAllowedError("this task is for a supervisor", remedy="Take another task")
+    if second_reader.is_second(task) and str(operator.id) in (task.passed_by or ()):
+        raise NotAllowedError("somebody else must read this", remedy="Take another task")
+
+
+def _check_holder(task: BackofficeTask, operator: Operator) -> None:
+    if task.status == "assigned" and task.assigned_to != operator.id:
+        raise NotAllowedError(
+            "this task is held by somebody else", remedy="Take another task; what you typed was not sent"
+        )
+    if task.status != "assigned":
+        raise _conflict(task)
+
+
+def _conflict(task: BackofficeTask) -> TaskConflictError:
+    said = {
+        "pending": "nobody has claimed this task",
+        "assigned": "somebody else has this task",
+        "completed": "this task is done",
+    }
+    remedy = "Claim it first" if task.status == "pending" else "Take another task"
+    return TaskConflictError(said.get(task.status, f"this task is {task.status}"), remedy=remedy)
+
+
+async def _complete(
+    session: AsyncSession, task: BackofficeTask, operator: Operator, output: Mapping[str, Any], now: datetime
+) -> bool:
+    """One UPDATE decides: of two submissions, or one and a lost claim, one finds the row held."""
+    done = await session.execute(
+        update(BackofficeTask)
+        .where(
+            BackofficeTask.id == task.id,
+            BackofficeTask.status == "assigned",
+            BackofficeTask.assigned_to == operator.id,
+        )
+        .values(status="completed", completed_at=now, output_data={**output, "operator": operator.username})
+        .returning(BackofficeTask.id)
+        .execution_options(synchronize_session=False)
+    )
+    return done.first() is not None
+
+
+async def _as_it_was(session: AsyncSession, task: BackofficeTask) -> PipelineMessage | None:
+    """Done by nobody: what the machine had found goes on; what somebody else has said already stands."""
+    if task.second_of is not None:
+        return None
+    if task.task_type == "extraction":
+        done = {"id": task.reference_id, "status": DocumentStatus.COMPLETED}
+        await documents.change_many(session, [done])
+    elif not classification.is_split(task):
+        found = {"id": task.reference_id, "doc_type": asked(task).get("suggested_type")}
+        await pages.change_many(session, [{**found, "status": PageStatus.CLASSIFIED}])
+    return _message(task)
+
+
+async def _note(session: AsyncSession, task: BackofficeTask, deed: Deed) -> None:
+    data = {"task_id": str(task.id), "operator": deed.operator, **deed.data}
+    note = events.Event(
+        task.request_id,
+        "task",
+        tenant_id=task.tenant_id,
+        stage=task.source_stage,
+        outcome=deed.outcome,
+        data=data,
+    )
+    await events.record(session, [note])

@@ -1,0 +1,201 @@
+"""The list of tasks as one person sees it: what is waiting, what is urgent, how the day goes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, func, literal_column, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from docproc.apps.documents.review.classification import asked, is_split
+from docproc.engine.store.tables import BackofficeTask, Operator, Request
+from docproc.people.store import holding
+
+MOST = 50
+FRESH_SECONDS = 1.0
+URGENT = timedelta(minutes=15)
+# Written out for the index of done tasks, like the others in store/holding.py.
+DONE = BackofficeTask.status == literal_column("'completed'")
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much there is for a person."""
+
+    pending: int
+    mine: int
+    done_today: int
+    urgent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A task in the list."""
+
+    id: UUID
+    kind: str  # type, split, fields
+    doc_type: str | None
+    confidence: float | None
+    number: int  # of fields or places to look at
+    pages: tuple[int, ...]
+    file: str
+    created_at: datetime
+    deadline: datetime | None
+    is_mine: bool
+    is_urgent: bool
+    needs_role: str
+    priority: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The list without its words: cheap to look up, and enough to know whether anything changed."""
+
+    counts: Counts
+    places: tuple[Place, ...]
+
+    @property
+    def unseen(self) -> int:
+        """How many more there are."""
+        return max(0, self.counts.pending + self.counts.mine - len(self.places))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A task's place in the list."""
+
+    id: UUID
+    priority: int
+    is_mine: bool
+    is_urgent: bool
+
+
+class Counter:
+    """More tasks than a list shows are counted once a second for all who may take the same."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Hashable, tuple[float, tuple[int, int]]] = {}
+
+    async def free(self, session: AsyncSession, operator: Operator, now: datetime) -> tuple[int, int]:
+        """All, and those that are urgent."""
+        kind = (operator.tenant_id, operator.role, tuple(operator.skills or ()))
+        at, counted = self._kept.get(kind, (0.0, (0, 0)))
+        if monotonic() - at > FRESH_SECONDS:
+            which = _is_free(session, operator)
+            counted = await _count(session, *which), await _count(session, *which, _is_soon(now))
+            self._kept[kind] = (monotonic(), counted)
+        return counted
+
+
+async def outline(session: AsyncSession, counter: Counter, operator: Operator, now: datetime) -> Outline:
+    """Own tasks first, then what the person may take, the most urgent first."""
+    mine = await _places(session, [_is_mine(operator)], operator, now)
+    free = await _places(session, _is_free(session, operator), operator, now)
+    pending, urgent = len(free), sum(place.is_urgent for place in free)
+    if len(free) == MOST:
+        pending, urgent = await counter.free(session, operator, now)
+    urgent += sum(place.is_urgent for place in mine)
+    counts = Counts(pending, len(mine), await _done_today(session, operator, now), urgent)
+    return Outline(counts, (*mine, *free)[:MOST])
+
+
+async def lines(session: AsyncSession, listed: Outline) -> list[Line]:
+    """The same with its words."""
+    places = {place.id: place for place in listed.places}
+    query = select(BackofficeTask).where(BackofficeTask.id.in_(places))
+    tasks = {task.id: task for task in await session.scalars(query)}
+    names = await _files(session, {task.request_id for task in tasks.values()})
+    return [
+        _line(tasks[one], places[one], names.get(tasks[one].request_id, "")) for one in places if one in tasks
+    ]
+
+
+def kind_of(task: BackofficeTask) -> str:
+    if task.task_type == "extraction":
+        return "fields"
+    return "split" if is_split(task) else "type"
+
+
+def pages_asked(task: BackofficeTask) -> tuple[int, ...]:
+    """The pages a task is about, of its request, from 0."""
+    seen = asked(task)
+    if task.task_type == "extraction":
+        return tuple(int(page) for page in seen.get("page_indices") or ())
+    if is_split(task):
+        return tuple(sorted({int(page) for doubt in seen["splits"] for page in doubt["pages"]}))
+    return (int(seen.get("page_index") or 0),)
+
+
+def _is_mine(operator: Operator) -> ColumnElement[bool]:
+    return and_(holding.ASSIGNED, BackofficeTask.assigned_to == operator.id)
+
+
+def _is_free(session: AsyncSession, operator: Operator) -> list[ColumnElement[bool]]:
+    return [holding.PENDING, *holding.may_do(session, operator)]
+
+
+async def _places(
+    session: AsyncSession, which: Sequence[ColumnElement[bool]], operator: Operator, now: datetime
+) -> list[Place]:
+    task = BackofficeTask
+    query = select(task.id, task.priority, task.assigned_to, task.deadline_utc).where(*which)
+    found = await session.execute(query.order_by(*holding.ORDER).limit(MOST))
+    soon = now + URGENT
+    return [
+        Place(id_, priority, holder == operator.id, deadline is not None and deadline <= soon)
+        for id_, priority, holder, deadline in found
+    ]
+
+
+async def _done_today(session: AsyncSession, operator: Operator, now: datetime) -> int:
+    local_midnight = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    return await _count(
+        session,
+        DONE,
+        BackofficeTask.assigned_to == operator.id,
+        BackofficeTask.completed_at >= local_midnight,
+    )
+
+
+def _is_soon(now: datetime) -> ColumnElement[bool]:
+    return BackofficeTask.deadline_utc <= now + URGENT
+
+
+async def _count(session: AsyncSession, *which: ColumnElement[bool]) -> int:
+    return int(await session.scalar(select(func.count()).select_from(BackofficeTask).where(*which)) or 0)
+
+
+async def _files(session: AsyncSession, requests: Collection[UUID]) -> dict[UUID, str]:
+    """By request, the name of what was sent."""
+    query = select(Request.id, Request.uploads, Request.workflow_name).where(Request.id.in_(requests))
+    return {row.id: _name(row.uploads) or row.workflow_name for row in await session.execute(query)}
+
+
+def _name(uploads: Any) -> str:
+    names = [str(one.get("name") or "") for one in uploads or ()]
+    more = f" +{len(names) - 1}" if len(names) > 1 else ""
+    return f"{names[0]}{more}" if names else ""
+
+
+def _line(task: BackofficeTask, place: Place, file: str) -> Line:
+    seen, kind = asked(task), kind_of(task)
+    return Line(
+        id=task.id,
+        kind=kind,
+        doc_type=seen.get("doc_type") if kind == "fields" else seen.get("suggested_type"),
+        confidence=seen.get("confidence"),
+        number=len(seen.get("review" if kind == "fields" else "splits") or ()),
+        pages=pages_asked(task),
+        file=file,
+        created_at=task.created_at,
+        deadline=task.deadline_utc,
+        is_mine=place.is_mine,
+        is_urgent=place.is_urgent,
+        needs_role=task.needs_role,
+        priority=place.priority,
+    )

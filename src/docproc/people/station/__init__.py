@@ -1,0 +1,1 @@
+"""The review station: a web server where people answer tasks."""

@@ -1,0 +1,127 @@
+"""The review station: its routes, and what runs beside them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import structlog
+import uvicorn
+from fastapi import APIRouter, Depends, FastAPI
+from sqlalchemy.exc import SQLAlchemyError
+
+from docproc import __version__
+from docproc.app import App
+from docproc.errors import DocProcError, TransportError
+from docproc.http import problems
+from docproc.http.exposure import check_station, is_unencrypted
+from docproc.http.guard import Guard
+from docproc.http.server import bind
+from docproc.people.assignment import Assignment
+from docproc.people.desk import Desk
+from docproc.people.sign_in import gate
+from docproc.people.station import pages
+from docproc.people.station.routes import (
+    account,
+    queue,
+    sign_in,
+    supervised_requests,
+    supervisor,
+    tasks,
+    work,
+)
+
+log = structlog.get_logger(__name__)
+router = APIRouter(tags=["health"])
+
+_PAUSE_SECONDS = 1.0
+
+
+def create_app(application: App) -> FastAPI:
+    """On an application whose database is prepared. Its lifespan connects to the broker itself."""
+    app = FastAPI(
+        title="DocProc review station",
+        version=__version__,
+        docs_url=None,  # they load scripts from elsewhere
+        redoc_url=None,
+        lifespan=_lifespan,
+    )
+    app.state.desk = Desk(application)
+    app.state.assignment = Assignment(application)
+    app.state.desk.wake = app.state.assignment.wake
+    app.add_middleware(Guard)
+    problems.register(app)
+    gate.register(app)
+    for module in (tasks, queue, work, supervisor, supervised_requests, account):
+        app.include_router(module.router, dependencies=[Depends(gate.guarded)])
+    for open_to_all in (sign_in.router, router):
+        app.include_router(open_to_all)
+    pages.add_static(app)
+    return app
+
+
+@router.get("/health", summary="Whether the server lives")
+async def health() -> dict[str, str]:
+    return {"status": "ok"}
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    application: App = app.state.desk.application
+    assignment: Assignment = app.state.assignment
+    running = (_connect(application), application.relay.run(), assignment.run())
+    jobs = [asyncio.create_task(job) for job in running]
+    try:
+        yield
+    finally:
+        for job in jobs:
+            job.cancel()
+        await asyncio.gather(*jobs, return_exceptions=True)
+        # Else the rows are found, and the duty ends, by age.
+        with contextlib.suppress(SQLAlchemyError, OSError, DocProcError):
+            await assignment.leave()
+            await application.relay.flush()
+        await application.transport.close()
+
+
+async def _connect(application: App) -> None:
+    """Answers are taken meanwhile: the relay publishes what follows from them later."""
+    while not application.transport.is_connected:
+        try:
+            return await application.transport.open()
+        except TransportError as error:
+            log.warning("waiting_for_broker", problem=str(error))
+        await asyncio.sleep(_PAUSE_SECONDS)
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield  # signals are the business of whoever runs us
+
+
+async def serve(application: App, stopping: asyncio.Event, *, host: str, port: int) -> None:
+    """Until `stopping` is set. Raises ConfigurationError when the port is taken, or open to strangers."""
+    check_station(application.settings, host)
+    if is_unencrypted(application.settings, host):
+        log.warning("sign_in_unencrypted", remedy="Put a proxy with https before it: DOCPROC_BACKOFFICE_URL")
+    config = uvicorn.Config(
+        create_app(application),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        timeout_graceful_shutdown=1,
+    )
+    server = _Server(config)
+    with contextlib.closing(bind(host, port)) as listening:
+        serving = asyncio.create_task(server.serve(sockets=[listening]), name="backoffice")
+        stop = asyncio.create_task(stopping.wait())
+        try:
+            await asyncio.wait({serving, stop}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stop.cancel()
+            server.should_exit = True
+            await serving

@@ -1,0 +1,161 @@
+"""What all routes of supervisors share: who may come, how errors look to people, and how pages say things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from datetime import datetime
+from functools import partial
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import Depends, Request
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from fastapi.routing import APIRoute
+
+from docproc.engine.message import utc_now
+from docproc.engine.store.tables import Operator
+from docproc.errors import DocProcError, InvalidAnswerError
+from docproc.http import problems
+from docproc.people import texts
+from docproc.people.sign_in import gate
+from docproc.people.station import pages
+from docproc.people.station.context import Supervisor
+from docproc.people.texts.names import TYPES, field_name, type_name
+
+
+async def _chief(request: Request, operator: Supervisor) -> Operator:
+    request.state.operator = operator  # for the page that tells of an error
+    return operator
+
+
+Chief = Annotated[Operator, Depends(_chief)]
+
+
+class SupervisorRoute(APIRoute):
+    """Whoever looks at a page is told of a refusal on a page; programs get the usual JSON."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def handle_for_people(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except DocProcError as error:
+                status = next((code for kind, code, _ in problems.KINDS if isinstance(error, kind)), None)
+                if status is None or status >= 500 or not gate.takes_html(request):
+                    raise
+                return _refused(request, error, status)
+
+        return handle_for_people
+
+
+def _refused(request: Request, error: DocProcError, status: int) -> Response:
+    details = error.problems if isinstance(error, InvalidAnswerError) else {}
+    message = str(error.args[0]) if error.args else str(error)
+    operator = getattr(request.state, "operator", None)
+    return shown(
+        request, "supervisor_problem.html", operator, status=status, message=message, details=details
+    )
+
+
+def shown(
+    request: Request, template: str, operator: Operator | None, *, status: int = 200, **context: Any
+) -> HTMLResponse:
+    language = pages.language_of(request, operator)
+    # With authentication on the session says who it is; off, every link does.
+    who = "" if getattr(request.state, "csrf", "") or operator is None else operator.username
+    helpers = {
+        "who": who,
+        "link": partial(_link, who),
+        "type_name": partial(type_name, language),
+        "field_name": partial(field_name, language),
+        "label": partial(_label, language),
+        "problem": partial(_problem, language),
+        "skill_name": partial(_known, language, "sup_skill_"),
+        "state_name": partial(_known, language, "sup_status_"),
+        "deed": partial(_deed, language),
+        "when": _when,
+        "span": _span,
+        "now": utc_now(),
+        "said": partial(_said, language),
+        "was_done": "done" in request.query_params,
+    }
+    return pages.page(request, template, operator, status=status, **{**helpers, **context})
+
+
+def done(request: Request, operator: Operator, path: str) -> Response:
+    """A form goes back to its page, which says so; a program reads that it is done."""
+    if not gate.takes_html(request):
+        return JSONResponse({"status": "done"})
+    who = "" if getattr(request.state, "csrf", "") else operator.username
+    return RedirectResponse(_link(who, path, done="1"), 303)
+
+
+def _link(who: str, path: str, **query: Any) -> str:
+    given = {name: value for name, value in query.items() if value not in (None, "")}
+    asked = {**({"operator": who} if who else {}), **given}
+    return f"{path}?{urlencode(asked)}" if asked else path
+
+
+# --- words ----------------------------------------------------------------------------------------------
+
+
+def _label(language: str, what: str) -> str:
+    """What a change is of: a field, a page's type, where a document begins, something of a task or person."""
+    name, _, page = what.replace(".", ":").partition(":")
+    if name in ("page", "shift") and page.isdecimal():
+        key = "page_number" if name == "page" else "sup_shift"
+        return texts.text(language, key, number=int(page) + 1)
+    key = f"sup_of_{name}"
+    if key not in texts.ALL:
+        return field_name(language, what)
+    told = texts.text(language, key)
+    return f"{told} ({texts.text(language, 'page_number', number=int(page) + 1)})" if page else told
+
+
+def _known(language: str, prefix: str, name: str) -> str:
+    """A name in words; one that nobody translated as it is written."""
+    return texts.text(language, prefix + name) if prefix + name in texts.ALL else name
+
+
+def _problem(language: str, told: str) -> str:
+    """The messages people can cause here are known by their English words."""
+    key = f"problem: {told}"
+    return texts.text(language, key) if key in texts.ALL else told
+
+
+def _deed(language: str, kind: str, outcome: str | None) -> str:
+    key = f"deed_{kind}_{outcome}"
+    return texts.text(language, key) if key in texts.ALL else f"{kind}: {outcome or ''}"
+
+
+def _said(language: str, value: Any) -> str:
+    """A value before or after a change."""
+    if value is None or value == "" or value == []:
+        return "—"
+    if isinstance(value, bool):
+        return texts.text(language, "sup_yes" if value else "sup_no")
+    if isinstance(value, list):
+        return ", ".join(_said(language, one) for one in value)
+    if isinstance(value, dict):
+        return " ".join(_said(language, one) for one in value.values())
+    return type_name(language, value) if value in TYPES else str(value)
+
+
+def _when(moment: datetime | None) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M") if moment else "—"
+
+
+def _span(seconds: float | None) -> str:
+    """A length of time, no finer than it matters."""
+    if seconds is None:
+        return "—"
+    whole = round(abs(seconds))
+    sign = "−" if seconds < 0 and whole else ""
+    if whole < 120:
+        return f"{sign}{whole} s"
+    if whole < 7200:
+        return f"{sign}{whole // 60} min"
+    if whole < 172_800:
+        return f"{sign}{whole // 3600} h {whole % 3600 // 60} min"
+    return f"{sign}{whole // 86_400} d"

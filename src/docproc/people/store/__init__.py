@@ -1,0 +1,1 @@
+"""What is kept of people: accounts, sign-ins, claims and assignments."""

@@ -1,0 +1,1 @@
+"""The terminal: output, progress and signals, shared by the commands of every application."""

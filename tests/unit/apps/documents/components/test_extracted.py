@@ -1,0 +1,56 @@
+"""What was extracted, as it is answered: exact strings beside plain numbers, tables as rows."""
+
+from __future__ import annotations
+
+from docproc.apps.documents.components import extracted
+from docproc.apps.documents.understanding.extract import FieldValue
+from docproc.apps.documents.understanding.extract.spec import Row
+from docproc.engine.workflow.definition import SchemaColumn, SchemaField
+from docproc.reading.page import Source
+
+ITEMS = SchemaField(
+    name="items",
+    type="table",
+    review=False,
+    columns=(SchemaColumn(name="text"), SchemaColumn(name="amount", type="decimal")),
+)
+TOTAL = SchemaField(name="total", type="decimal", required=True)
+BOX = (0.1, 0.2, 0.30001, 0.4)
+FOUND = {
+    "items": FieldValue(
+        '[{"text": "Silla", "amount": "10.00"}, {"text": "Mesa", "amount": null}]', 0.5, Source.OCR, 1, BOX,
+        rows=(Row(("Silla", "10.00"), 0.9, 1, BOX), Row(("Mesa", None), 0.5, 1, BOX)),
+    ),
+    "total": FieldValue("10.10", 0.9, Source.OCR, 0, None, "the sum is wrong"),
+}  # fmt: skip
+
+
+def test_amounts_are_numbers_in_the_data_and_exact_strings_in_the_evidence() -> None:
+    assert extracted.data([ITEMS, TOTAL], FOUND) == {
+        "items": [{"text": "Silla", "amount": 10.0}, {"text": "Mesa", "amount": None}],
+        "total": 10.1,
+    }
+    evidence = extracted.evidence(FOUND, [4, 7])
+    assert evidence["total"] == {
+        "value": "10.10", "confidence": 0.9, "source": "ocr", "page": 4, "box": None,
+        "reason": "the sum is wrong",
+    }  # fmt: skip
+    assert evidence["items"]["value"] == [
+        {"text": "Silla", "amount": "10.00"},
+        {"text": "Mesa", "amount": None},
+    ]
+    assert evidence["items"]["rows"][0] == {"confidence": 0.9, "page": 7, "box": [0.1, 0.2, 0.3, 0.4]}
+
+
+def test_reason_asks_a_person_whatever_the_confidence() -> None:
+    assert extracted.doubtful([TOTAL], FOUND, 0.75) == ["total"]
+    assert extracted.doubtful([TOTAL], {"total": None}, 0.75) == ["total"]
+    assert extracted.least([TOTAL], FOUND) == 0.9
+
+
+def test_field_without_review_is_told_when_it_is_sure_and_left_out_when_not() -> None:
+    unsure = extracted.kept([ITEMS, TOTAL], FOUND, 0.75)
+    assert unsure == {"items": None, "total": FOUND["total"]}
+    assert extracted.doubtful([ITEMS], unsure, 0.75) == []
+    assert extracted.data([ITEMS], unsure) == {"items": None}
+    assert extracted.kept([ITEMS, TOTAL], FOUND, 0.5) == FOUND

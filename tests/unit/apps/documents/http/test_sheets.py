@@ -1,0 +1,136 @@
+"""Answers as tables: every field is there, and nothing a document says becomes a formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from openpyxl import load_workbook
+
+from docproc.apps.documents.http.sheets import COLUMNS, as_csv, as_xlsx
+
+RESULT: dict[str, Any] = {
+    "documents": [
+        {
+            "doc_type": "invoice",
+            "page_indices": [0, 1],
+            "extracted_data": {"invoice_number": "F-1", "total_amount": 1250.5, "date": None},
+            "extraction_confidence": 0.81,
+            "status": "completed",
+            "needs_review": ["date"],
+            "fields": {
+                "invoice_number": {
+                    "value": "F-1",
+                    "confidence": 0.98,
+                    "source": "text",
+                    "page": 0,
+                    "box": None,
+                },
+                "total_amount": {"value": "1250.50", "confidence": 0.81, "source": "ocr", "page": 1},
+            },
+        },
+        {"doc_type": "other", "page_indices": [2], "extracted_data": {}, "fields": {}},
+    ]
+}
+
+
+def rows(result: Any) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(as_csv(result).decode(), newline="")))
+
+
+def test_csv_has_one_row_per_field() -> None:
+    found = rows(RESULT)
+    assert list(found[0]) == list(COLUMNS)
+    assert found[0] == {
+        "document": "0", "doc_type": "invoice", "pages": "0 1", "field": "invoice_number", "value": "F-1",
+        "confidence": "0.98", "source": "text", "page": "0",
+    }  # fmt: skip
+    assert [(row["field"], row["value"]) for row in found] == [
+        ("invoice_number", "F-1"), ("total_amount", "1250.50"), ("date", ""), ("", ""),
+    ]  # fmt: skip
+
+
+TABLE: dict[str, Any] = {
+    "documents": [
+        {
+            "doc_type": "invoice",
+            "page_indices": [0],
+            "extracted_data": {
+                "total": 3.0, "items": [{"text": "Silla", "amount": 1.5}, {"text": "=1", "amount": None}],
+            },
+            "fields": {
+                "items": {
+                    "value": [{"text": "Silla", "amount": "1.50"}, {"text": "=1", "amount": None}],
+                    "confidence": 0.7, "source": "ocr", "page": 0,
+                    "rows": [{"confidence": 0.9, "page": 0}, {"confidence": 0.8, "page": 1}],
+                },
+            },
+        },
+    ]
+}  # fmt: skip
+
+
+def test_cells_of_a_table_are_rows_in_csv() -> None:
+    found = [(row["field"], row["value"], row["confidence"], row["page"]) for row in rows(TABLE)]
+    assert found == [
+        ("total", "3.0", "", ""),
+        ("items[0].text", "Silla", "0.9", "0"),
+        ("items[0].amount", "1.50", "0.9", "0"),
+        ("items[1].text", "'=1", "0.8", "1"),
+        ("items[1].amount", "", "0.8", "1"),
+    ]
+
+
+def test_tables_have_a_sheet_of_their_own_in_xlsx() -> None:
+    book = load_workbook(io.BytesIO(as_xlsx(TABLE)))
+    assert book.sheetnames == ["documents", "invoice", "invoice items"]
+    assert [cell.value for cell in book["invoice"][1]] == ["document", "pages", "total"]
+    assert [[cell.value for cell in row] for row in book["invoice items"]] == [
+        ["document", "text", "amount"], [0, "Silla", 1.5], [0, "=1", None],
+    ]  # fmt: skip
+
+
+def with_value(value: Any) -> dict[str, Any]:
+    found = {"value": value, "confidence": 1, "source": "ocr", "page": 0}
+    return {"documents": [{"doc_type": "invoice", "page_indices": [0], "fields": {"x": found}}]}
+
+
+@pytest.mark.parametrize("value", ["=1+1", "+34 600 000", "-cmd|'/c'!A1", "@SUM(A1)", "\t=1", "\r=1"])
+def test_formulas_stay_text(value: str) -> None:
+    assert rows(with_value(value))[0]["value"] == f"'{value}"
+    cell = load_workbook(io.BytesIO(as_xlsx(with_value(value))))["invoice"]["C2"]
+    assert cell.data_type == "s" and cell.quotePrefix
+    assert cell.value.strip() == value.strip()
+
+
+@pytest.mark.parametrize("value", ["-12.50", "+3", "1.250,00", "-1,5"])
+def test_negative_numbers_are_left_alone(value: str) -> None:
+    assert rows(with_value(value))[0]["value"] == value
+
+
+def test_xlsx_has_a_sheet_of_documents_and_one_per_type() -> None:
+    book = load_workbook(io.BytesIO(as_xlsx(RESULT)))
+    assert book.sheetnames == ["documents", "invoice", "other"]
+    assert [cell.value for cell in book["documents"][2]] == [0, "invoice", "0 1", 0.81, "completed", "date"]
+    assert [cell.value for cell in book["invoice"][1]] == [
+        "document", "pages", "invoice_number", "total_amount", "date",
+    ]  # fmt: skip
+    assert [cell.value for cell in book["invoice"][2]] == [0, "0 1", "F-1", 1250.5, None]
+
+
+def test_xlsx_survives_strange_types_and_characters() -> None:
+    kinds = ["documents", "a/b[c]:*?" * 9, "a/b[c]:*?" * 9 + "z", "Invoice", "invoice", "'", "", None]
+    documents = [
+        {"doc_type": kind, "page_indices": [0], "fields": {"x": {"value": "a\x00\x0bb"}}} for kind in kinds
+    ]
+    book = load_workbook(io.BytesIO(as_xlsx({"documents": documents})))
+    assert len(book.sheetnames) == len({name.lower() for name in book.sheetnames})
+    assert book["Invoice"]["C2"].value == "ab"
+
+
+@pytest.mark.parametrize("result", [{}, {"documents": None}, {"words": 3}, [1], "x"])
+def test_answers_of_other_applications_have_no_rows(result: Any) -> None:
+    assert rows(result) == []
+    assert load_workbook(io.BytesIO(as_xlsx(result))).sheetnames == ["documents"]

@@ -1,0 +1,64 @@
+"""Which jobs are put back so that most of the others are done in time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import combinations
+from random import Random
+from uuid import UUID
+
+import pytest
+
+from docproc.engine.deadlines.planning import Job, out_of_reach
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def job(number: int, due: float, seconds: float, priority: int = 5, lowered: bool = False) -> Job:
+    return Job(UUID(int=number), NOW + timedelta(seconds=due), seconds, priority, lowered)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "slots", "dropped"),
+    [
+        ([], 1, set()),
+        ([job(1, 10, 5), job(2, 20, 5)], 1, set()),
+        # One large job would make two small ones late.
+        ([job(1, 10, 9), job(2, 11, 2), job(3, 12, 2)], 1, {1}),
+        # Two workers do twice as much.
+        ([job(1, 10, 9), job(2, 11, 2), job(3, 12, 2)], 2, set()),
+        # Its deadline has passed.
+        ([job(1, -1, 1), job(2, 10, 5)], 1, {1}),
+        # What a client called urgent stays, though it is larger.
+        ([job(1, 10, 9, priority=9), job(2, 11, 4)], 1, {2}),
+        # What was put back returns only where it fits with room to spare.
+        ([job(1, 10, 9, lowered=True)], 1, {1}),
+        ([job(1, 10, 7, lowered=True)], 1, set()),
+    ],
+)
+def test_fewest_jobs_are_put_back(jobs: list[Job], slots: int, dropped: set[int]) -> None:
+    assert {key.int for key in out_of_reach(jobs, NOW, slots)} == dropped
+
+
+def test_no_choice_leaves_fewer_jobs_late() -> None:
+    """Against trying everything: the rule of Moore and Hodgson is exact."""
+    random = Random(7)
+    for _ in range(60):
+        jobs = [job(n, random.uniform(1, 20), random.uniform(0.5, 8)) for n in range(random.randint(1, 8))]
+        assert len(jobs) - len(out_of_reach(jobs, NOW, 1)) == _most_in_time(jobs)
+
+
+def _most_in_time(jobs: list[Job]) -> int:
+    for size in range(len(jobs), 0, -1):
+        if any(_all_in_time(chosen) for chosen in combinations(jobs, size)):
+            return size
+    return 0
+
+
+def _all_in_time(jobs: tuple[Job, ...]) -> bool:
+    total = 0.0
+    for one in sorted(jobs, key=lambda one: one.deadline_utc):
+        total += one.seconds
+        if total > (one.deadline_utc - NOW).total_seconds():
+            return False
+    return True

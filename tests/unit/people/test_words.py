@@ -1,0 +1,79 @@
+"""Every word of the station in both languages: texts, names, reasons and values."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from docproc.apps.documents.review import checking, reasons
+from docproc.apps.documents.understanding import classify
+from docproc.people import texts
+from docproc.people.texts import common, names, queue, work
+
+TEMPLATES = Path(texts.__file__).parents[1] / "templates"
+WORKFLOWS = Path(__file__).parents[3] / "config" / "workflows"
+OWN = {**common.TEXTS, **queue.TEXTS, **work.TEXTS}
+
+
+@pytest.mark.parametrize("key", OWN)
+def test_text_has_the_same_values_in_both_languages(key: str) -> None:
+    english, spanish = (set(re.findall(r"\{(\w+)\}", one)) for one in OWN[key])
+    assert english == spanish
+    assert all(one.strip() for one in OWN[key])
+
+
+def test_templates_use_texts_that_exist() -> None:
+    for path in TEMPLATES.glob("*.html"):
+        used = re.findall(r"""\bt\(["'](\w+)["'][,)]""", path.read_text(encoding="utf-8"))
+        assert [key for key in used if key not in texts.ALL] == [], path.name
+
+
+def test_no_subject_takes_the_words_of_another() -> None:
+    parts = (common.TEXTS, queue.TEXTS, work.TEXTS)
+    assert sum(map(len, parts)) == len(OWN)
+
+
+def test_types_and_fields_that_come_with_docproc_have_names() -> None:
+    assert set(classify.TYPES) <= set(names.TYPES)
+    for path in WORKFLOWS.glob("*.yaml"):
+        schemas = yaml.safe_load(path.read_text(encoding="utf-8"))["extraction_schemas"]
+        for schema in schemas.values():
+            fields = [field["name"] for field in schema["fields"]]
+            assert [name for name in fields if name not in names.FIELDS] == []
+    assert names.field_name("es", "invoice_number") == "Número de factura"
+    assert names.field_name("es", "engine_size") == "engine size"
+
+
+REASONS = [
+    ("net_amount + (tax_amount or 0) == total_amount does not hold: net_amount 1.", "es",
+     "Esto no cuadra: Importe neto + IVA = Importe total"),
+    ("date <= due_date does not hold: date 2026-01-01.", "en", "This does not add up: Date ≤ Due date"),
+    ("the QR code says 12.00, the page says 13.00", "es",
+     "Según el código QR es 12.00; según la página, 13.00."),
+    ("X1 is not a valid NIF: its check digits do not match.", "es", texts.text("es", "doubt_check_digits")),
+    ("Something new.", "es", "No encaja con lo que cabía esperar."),
+    ("Something new.", "en", "Something new."),
+    (None, "es", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reason", "language", "told"), REASONS)
+def test_reason_is_told_in_the_language_of_the_person(reason: str | None, language: str, told: str) -> None:
+    assert reasons.told(reason, language) == told
+
+
+SHOWN = [
+    ("1250.00", "decimal", "es", "1250,00"), ("1250.00", "decimal", "en", "1250.00"),
+    ("2026-03-12", "date", "es", "12/03/2026"), ("2026-03-12", "date", "en", "2026-03-12"),
+    ("1.2", "string", "es", "1.2"), (None, "decimal", "es", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "kind", "language", "shown"), SHOWN)
+def test_values_are_shown_as_people_write_them(
+    value: str | None, kind: str, language: str, shown: str
+) -> None:
+    assert checking.shown(value, kind, language) == shown
