@@ -53,6 +53,48 @@ class Context:
     warm_children: Callable[..., None]
 
 
+@dataclass(frozen=True, slots=True)
+class ComponentSpec:
+    """What routing must know of a component without importing it; an application's manifest declares it.
+
+    The class says the same in its attributes, which are checked against this when it is loaded.
+    """
+
+    name: str
+    # "package.module:Class"
+    path: str = ""
+    # The queue it consumes (`q.<name>` when empty) and the key that leads there (its name when empty).
+    queue: str = ""
+    routing_key: str | None = None
+    takes: str | tuple[str, ...] | None = None
+    gives: str | None = None
+    status: str | None = None
+    # True: a JoinComponent, and the name under which it counts.
+    joins: bool = False
+    collects: str | None = None
+    asks_people: bool = False
+
+    @classmethod
+    def of(cls, component: type[BaseComponent]) -> ComponentSpec:
+        """As a class says of itself."""
+        return cls(
+            name=component.component_name,
+            path=f"{component.__module__}:{component.__qualname__}",
+            queue=queue_of(component),
+            routing_key=component.routing_key,
+            takes=component.takes,
+            gives=component.gives,
+            status=component.status,
+            joins=issubclass(component, JoinComponent),
+            collects=getattr(component, "collects", None),
+            asks_people=component.asks_people,
+        )
+
+    @property
+    def input_queue(self) -> str:
+        return self.queue or f"q.{self.name}"
+
+
 class BaseComponent(ABC):
     """One kind of work, written once and used by any number of workflow stages.
 
