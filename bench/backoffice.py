@@ -32,7 +32,7 @@ from bench.servers import PostgresServer
 from docproc.app import App
 from docproc.engine.message import utc_now
 from docproc.engine.store import migrate
-from docproc.engine.store.tables import Operator
+from docproc.engine.store.task_tables import Operator
 from docproc.people.assignment import Assignment
 from docproc.people.desk import Desk
 from docproc.settings import Settings
@@ -103,7 +103,7 @@ async def open_office(server: PostgresServer, scale: Scale, home: Path) -> Async
         database_url=server.url, transport="sql", home=home, backoffice_push=True, _env_file=None
     )
     application = App(settings)
-    await migrate.upgrade(application.store)
+    await migrate.upgrade(application.store, application.applications.migrations)
     try:
         people = await hire(application.store, scale.people)
         await ask(application.store, scale.tasks)

@@ -14,7 +14,8 @@ from bench.servers import PostgresServer
 from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.store import rows
 from docproc.engine.store.session import Store
-from docproc.engine.store.tables import BackofficeTask, Operator, Request
+from docproc.engine.store.tables import Request
+from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.people.store import holding
 
 # Who can do what: some only one kind, most both.

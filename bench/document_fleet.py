@@ -19,7 +19,7 @@ from bench.documents import Paper, pages_of
 from bench.fleet import ROOT, Fleet, running
 from docproc.engine.store.requests import TERMINAL
 from docproc.engine.store.tables import Request
-from docproc.http.reception import Arrival
+from docproc.http.reception import Arrival, reception_of
 from docproc.registry import COMPONENT_REGISTRY
 
 EMBEDDED = "sql/sqlite"
@@ -58,7 +58,7 @@ class DocumentFleet:
         return Outcome(seconds, pages_of([*papers]), await self._check(ids, papers))
 
     async def submit(self, paper: Paper) -> UUID:
-        reception = self.fleet.app.reception
+        reception = reception_of(self.fleet.app)
         request_id = reception.new_request_id()
         upload = await reception.store_file(request_id, 0, paper.path.name, _chunks(paper.path))
         await reception.submit(request_id, [upload], Arrival())
@@ -83,7 +83,7 @@ class DocumentFleet:
         """Every request completed with all its pages; the number of documents found."""
         documents = 0
         for request_id, paper in zip(ids, papers, strict=True):
-            request = await self.fleet.app.reception.find(request_id)
+            request = await reception_of(self.fleet.app).find(request_id)
             result = request.result_payload or {}
             if request.status != "completed" or result.get("total_pages") != paper.pages:
                 raise SystemExit(f"{paper.path.name} ended {request.status}: {request.error}")

@@ -34,9 +34,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from bench.faulty import PATHS, WORKFLOW
 from bench.fleet import Fleet
 from bench.servers import PostgresServer, RabbitServer
+from docproc.apps.documents.tables import Document
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store import rows
-from docproc.engine.store.tables import Document, Request
+from docproc.engine.store.tables import Request
 from docproc.errors import TransportError
 
 SYSTEMS = ("sql/sqlite", "sql/postgresql", "rabbitmq/postgresql")

@@ -18,11 +18,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc import logs
 from docproc.app import App
+from docproc.apps.documents.tables import Document
 from docproc.engine.component import NEXT, BaseComponent, Emission, JoinComponent
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store import fan_in
 from docproc.engine.store.fan_in import Join
-from docproc.engine.store.tables import Document
 from docproc.engine.transport import Copy, Delivery, Transport
 from docproc.errors import TransientError
 from docproc.settings import Settings

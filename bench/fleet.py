@@ -77,7 +77,7 @@ class Fleet:
 
     async def open(self) -> None:
         store = Store(self.settings.effective_database_url)
-        await migrate.upgrade(store)
+        await migrate.upgrade(store, self.app.applications.migrations)
         await store.close()
         await self.app.transport.open()
 

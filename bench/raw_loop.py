@@ -14,6 +14,7 @@ from typing import Any
 
 from bench.documents import Paper, pages_of
 from docproc.app import App
+from docproc.apps.documents.schemas import schemas_of
 from docproc.apps.documents.understanding import boundaries
 from docproc.apps.documents.understanding.boundaries import PageKind, marks
 from docproc.apps.documents.understanding.classify import classify
@@ -83,7 +84,7 @@ def _schemas() -> Schemas:
     workflow = App(Settings.load(_env_file=None)).loader.load("default")
     return {
         kind: [FieldSpec(field.name, field.type, field.required, field.labels) for field in schema.fields]
-        for kind, schema in workflow.extraction_schemas.items()
+        for kind, schema in schemas_of(workflow).items()
     }
 
 

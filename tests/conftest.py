@@ -15,11 +15,11 @@ import aiormq
 import pytest
 import structlog
 
-from docproc.engine.store import migrate
 from docproc.engine.store.session import Store
-from docproc.engine.transport import DEAD_LETTER_QUEUE, QUEUE_BINDINGS
+from docproc.engine.transport import DEAD_LETTER_QUEUE
+from docproc.registry import QUEUE_BINDINGS
 from docproc.settings import Settings
-from tests import deployments, services
+from tests import deployments, schema, services
 from tests.components import PATHS
 from tests.deployments import Deployment
 from tests.harness import Harness, opened, settings_for
@@ -46,7 +46,7 @@ def migrated_template() -> Iterator[str]:
 
     async def upgrade(url: str) -> None:
         store = Store(url.replace("postgresql://", "postgresql+asyncpg://"))
-        await migrate.upgrade(store)
+        await schema.upgrade(store)
         await store.close()
 
     with services.postgres_database() as url:

@@ -82,7 +82,8 @@ def _import_everything() -> None:
     import docproc.cli.main
     from docproc.registry import Registry
 
-    assert docproc.cli.main and Registry({}).classes
+    registry = Registry({})
+    assert docproc.cli.main and all(registry.load(name) for name in registry.names)
 
 
 def _supervise(order: dict[str, str]) -> None:

@@ -11,10 +11,10 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.store import documents, pages
+from docproc.apps.documents.tables import DocumentStatus, PageStatus
 from docproc.engine.component import BACKOFFICE, NEXT, BaseComponent, Emission
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store import tasks
-from docproc.engine.store.tables import DocumentStatus, PageStatus
 from docproc.errors import PermanentError, TransientError
 
 FLOW = """

@@ -1,38 +1,45 @@
-"""The composition root: the only place that names concrete classes."""
+"""The composition root: a process with everything it needs, wired by its settings.
+
+Transports, blob stores, middleware and components come from what is installed: no concrete class is named.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import cached_property
+from typing import Any, TypeVar, cast
 
 import structlog
 from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
 
 from docproc.engine.blobs import BlobStore
-from docproc.engine.blobstores.local import LocalBlobStore
 from docproc.engine.component import BaseComponent, Context
 from docproc.engine.deadlines.forecast import Forecaster
+from docproc.engine.message import PipelineMessage
 from docproc.engine.running.intake import Intake
 from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.pools import Pools
 from docproc.engine.running.relay import Relay
+from docproc.engine.running.work import Policies
 from docproc.engine.running.worker import Worker
-from docproc.engine.store import migrate
+from docproc.engine.store import migrate, requests
 from docproc.engine.store.session import Store
 from docproc.engine.store.workers import new_worker_id
-from docproc.engine.transport import Topology, Transport
+from docproc.engine.transport import Topology, Transport, TransportContext
 from docproc.engine.workflow.loader import WorkflowLoader
 from docproc.engine.workflow.versions import Versions
 from docproc.errors import ConfigurationError
-from docproc.http.admission import Admission
-from docproc.http.reception import Reception
+from docproc.installed import BLOBSTORES, find_applications, load_plugin
+from docproc.loaded import Applications, load_middleware
 from docproc.registry import Registry
-from docproc.settings import Settings
+from docproc.settings import TRANSPORTS, Settings
 
 log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
 
 
 class App:
@@ -41,7 +48,10 @@ class App:
     def __init__(self, settings: Settings, worker_id: str | None = None) -> None:
         self.settings = settings
         self.worker_id = worker_id or settings.worker_id or new_worker_id()
-        self.registry = Registry(settings.components)
+        self.applications = Applications(find_applications().chosen(settings.applications))
+        self.applications.check_settings(settings)
+        self.registry = Registry(settings.components, self.applications.all)
+        self._shared: dict[Callable[[App], Any], Any] = {}
         self.pools = Pools(workers=settings.prefetch_count, child_memory_mb=settings.child_memory_mb)
 
     @cached_property
@@ -52,15 +62,22 @@ class App:
 
     @cached_property
     def blobs(self) -> BlobStore:
-        return LocalBlobStore(self.settings.effective_storage_path)
+        kind = load_plugin(BLOBSTORES, self.settings.effective_blobstore, "DOCPROC_STORAGE_URL")
+        return cast(BlobStore, kind.create(self.settings))
 
     @cached_property
     def topology(self) -> Topology:
-        return Topology.of(self.registry.classes.values())
+        return Topology.of(self.registry.specs.values(), self.registry.bindings)
 
     @cached_property
     def loader(self) -> WorkflowLoader:
-        return WorkflowLoader(self.settings.workflows_dir, self.registry.classes, self.topology)
+        return WorkflowLoader(
+            self.settings.workflows_dir,
+            self.registry.specs,
+            self.topology,
+            model=self.applications.workflow_model,
+            packaged=self.applications.workflow_folders,
+        )
 
     @cached_property
     def versions(self) -> Versions:
@@ -68,23 +85,9 @@ class App:
 
     @cached_property
     def transport(self) -> Transport:
-        if self.settings.effective_transport == "rabbitmq":
-            try:
-                from docproc.engine.transports.rabbitmq import RabbitMqTransport
-            except ImportError as error:
-                raise ConfigurationError(
-                    f"the rabbitmq transport needs a package that is not installed: {error.name}",
-                    remedy="Install it with: pip install 'docproc[rabbitmq]'",
-                ) from error
-            return RabbitMqTransport(
-                self.settings.effective_rabbitmq_url,
-                self.topology,
-                message_ttl_ms=self.settings.message_ttl_ms,
-                quorum=self.settings.quorum_queues,
-            )
-        from docproc.engine.transports.sql import SqlTransport
-
-        return SqlTransport(self.store, self.worker_id)
+        kind = load_plugin(TRANSPORTS, self.settings.effective_transport, "DOCPROC_TRANSPORT")
+        context = TransportContext(self.settings, self.topology, self.store, self.worker_id)
+        return cast(Transport, kind.create(context))
 
     @cached_property
     def outbox(self) -> Outbox:
@@ -109,11 +112,12 @@ class App:
     def forecaster(self) -> Forecaster:
         return Forecaster(self.store, self.versions)
 
-    @cached_property
-    def reception(self) -> Reception:
-        settings = self.settings
-        admission = Admission(self.forecaster, self.loader, settings.default_sla_seconds)
-        return Reception(settings, self.store, self.blobs, self.intake, admission)
+    def shared(self, make: Callable[[App], T]) -> T:
+        """What `make` makes of this process, made once: for parts above the engine that each process has one
+        of."""
+        if make not in self._shared:
+            self._shared[make] = make(self)
+        return cast(T, self._shared[make])
 
     def component(self, name: str) -> BaseComponent:
         context = Context(
@@ -121,6 +125,7 @@ class App:
             store=self.store,
             blobs=self.blobs,
             workflow_of=self.versions.workflow,
+            announce=self._announce,
             workflows=self.loader.usable,
             run_in_thread=self.pools.run_in_thread,
             run_in_process=self.pools.run_in_process,
@@ -128,9 +133,16 @@ class App:
         )
         return self.registry.load(name)(context)
 
+    async def _announce(self, message: PipelineMessage) -> None:
+        step = (await self.versions.router(message)).plan.step(message.current_stage)
+        if step.standing:
+            async with self.store.writing() as session:
+                await requests.advance(session, [message.request_id], step.standing)
+
     def worker(self, names: Sequence[str]) -> Worker:
         components = [self.component(name) for name in names]
-        return Worker(self.settings, components, self.transport, self.outbox, self.relay)
+        policies = Policies(load_middleware(), self.applications.log_fields)
+        return Worker(self.settings, components, self.transport, self.outbox, self.relay, policies)
 
     async def prepare_database(self, *, wait: bool = False) -> None:
         """Migrate an embedded database; elsewhere check that somebody did. `wait` outlasts a late server."""
@@ -148,8 +160,8 @@ class App:
     async def _check_database(self) -> None:
         with self.reaching_database():
             if self.settings.is_embedded:
-                await migrate.upgrade(self.store)
-            elif not await migrate.is_current(self.store):
+                await migrate.upgrade(self.store, self.applications.migrations)
+            elif not await migrate.is_current(self.store, self.applications.migrations):
                 raise ConfigurationError(
                     "the database is not migrated to this version", remedy="Run: docproc db upgrade"
                 )

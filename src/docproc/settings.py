@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from functools import cached_property
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar, cast
+from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, PrivateAttr, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from docproc.errors import ConfigurationError
+
+# The entry point group of transports: how messages travel is chosen by name.
+TRANSPORTS = "docproc.transports"
 
 # The specification's addresses; they apply once a deployment says it is distributed.
 SPECIFIED_DATABASE_URL = "postgresql+asyncpg://docproc:docproc@localhost:5432/docproc"
@@ -27,12 +32,23 @@ def user_data_folder() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME", Path.home() / ".local/share")) / "docproc"
 
 
-class Settings(BaseSettings):
-    """Every knob of DocProc. With no URL set it runs embedded: SQLite, the sql transport, one machine."""
+class Section(BaseSettings):
+    """A group of DOCPROC_* variables. Each application may have one: `settings.section(ItsSection)`."""
 
     model_config = SettingsConfigDict(
         env_prefix="DOCPROC_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
     )
+
+
+S = TypeVar("S", bound=Section)
+
+
+class Settings(Section):
+    """What every process reads. With no URL set it runs embedded: SQLite, the sql transport, one machine."""
+
+    # As given to `load`, for the sections of applications; and those that were read.
+    _given: dict[str, Any] = PrivateAttr(default_factory=dict)
+    _sections: dict[type[Section], Section] = PrivateAttr(default_factory=dict)
 
     # specified (spec §10.1)
     component_name: str = "unknown"
@@ -42,14 +58,17 @@ class Settings(BaseSettings):
     prefetch_count: int = Field(default=1, ge=1)
     message_ttl_ms: int = Field(default=300_000, ge=100)
     default_sla_seconds: float = Field(default=60, gt=0)
-    classification_confidence_threshold: float = Field(default=0.80, ge=0, le=1)
-    extraction_confidence_threshold: float = Field(default=0.75, ge=0, le=1)
     backoffice_task_timeout_seconds: float = Field(default=120, gt=0)
     storage_path: Path = Path("/tmp/docproc/storage")
     workflows_dir: Path = Path("config/workflows")
 
     # how it runs
-    transport: Literal["sql", "rabbitmq"] | None = None
+    # The applications that this process knows; unset: all that are installed.
+    applications: Annotated[tuple[str, ...] | None, NoDecode] = None
+    # An installed transport; unset: `rabbitmq` where its address is set, else `sql`.
+    transport: str | None = None
+    # Files elsewhere than in a folder: the scheme names an installed blob store.
+    storage_url: str | None = None
     home: Path = Field(default_factory=user_data_folder)
     host: str = "127.0.0.1"
     worker_id: str | None = None
@@ -63,7 +82,7 @@ class Settings(BaseSettings):
     # Load models before the first message; off where a command should start at once and may need none.
     warm_up: bool = True
 
-    # documents
+    # servers
     # Where `submit`, `status`, `watch` and `cancel` find a running DocProc.
     server: str = "http://127.0.0.1:8000"
     api_port: int = Field(default=8000, ge=0, le=65535)
@@ -71,15 +90,6 @@ class Settings(BaseSettings):
     # Clients that follow requests live, in one API process.
     max_streams: int = Field(default=500, ge=0)
     max_upload_mb: float = Field(default=200, gt=0)
-    max_pages: int = Field(default=2000, ge=1)
-    ocr_engine: str = "rapidocr"
-    # Weights that `docproc learn` made; unset and embedded: a folder under home, else only the packaged ones.
-    models_path: Path | None = None
-    # A language model for fields that are missing or doubtful; off without an address.
-    llm_url: str | None = None
-    llm_model: str = "default"
-    llm_api_key: SecretStr | None = None
-    llm_timeout_seconds: float = Field(default=20.0, gt=0)
     # What happens to doubtful results: ask a person, or let them through marked for review.
     review: Literal["ask", "flag"] = "ask"
 
@@ -120,6 +130,20 @@ class Settings(BaseSettings):
     def _any_case(cls, value: Any) -> Any:
         return value.lower() if isinstance(value, str) else value
 
+    @field_validator("transport")
+    @classmethod
+    def _is_installed(cls, value: str | None) -> str | None:
+        known = [point.name for point in entry_points(group=TRANSPORTS)]
+        if value is not None and value not in known:
+            raise ValueError(f"no installed package offers it; there are {', '.join(sorted(known))}")
+        return value
+
+    @field_validator("applications", mode="before")
+    @classmethod
+    def _split_applications(cls, value: Any) -> Any:
+        """`documents,parcels`, as an environment variable can carry it."""
+        return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
+
     @field_validator("components", mode="before")
     @classmethod
     def _split_components(cls, value: Any) -> Any:
@@ -150,7 +174,7 @@ class Settings(BaseSettings):
         return value
 
     @cached_property
-    def effective_transport(self) -> Literal["sql", "rabbitmq"]:
+    def effective_transport(self) -> str:
         return self.transport or ("rabbitmq" if self.rabbitmq_url else "sql")
 
     @cached_property
@@ -178,32 +202,46 @@ class Settings(BaseSettings):
         return self.home.expanduser().absolute() / "storage"
 
     @cached_property
-    def effective_models_path(self) -> Path | None:
-        """Where learnt weights lie: as set; else with the embedded database. None: the packaged ones only."""
-        if self.models_path is not None:
-            return self.models_path.expanduser().absolute()
-        return self.home.expanduser().absolute() / "models" if self.is_embedded else None
+    def effective_blobstore(self) -> str:
+        """The name of the blob store in use, by the scheme of its address."""
+        scheme = urlsplit(self.storage_url or "").scheme
+        return "local" if scheme in ("", "file") else scheme
 
     @cached_property
     def message_ttl_seconds(self) -> float:
         return self.message_ttl_ms / 1000
 
+    def section(self, section: type[S]) -> S:
+        """The settings of an application, read once; raises ConfigurationError for a bad value."""
+        if section not in self._sections:
+            known = {name for name in self._given if name in section.model_fields or name.startswith("_")}
+            self._sections[section] = _read(section, {name: self._given[name] for name in known})
+        return cast(S, self._sections[section])
+
     @classmethod
     def load(cls, **overrides: Any) -> Settings:
-        """Read the environment; a bad value is reported by variable name, not as a traceback."""
-        try:
-            settings = cls(**overrides)
-        except ValidationError as error:
-            problems = "; ".join(
-                f"DOCPROC_{str(item['loc'][0]).upper()}: {item['msg']}" for item in error.errors()
-            )
-            raise ConfigurationError(problems, remedy="Correct the environment or .env") from error
+        """Read the environment; a bad value is reported by variable name, not as a traceback.
+
+        `overrides` may also name settings of applications.
+        """
+        settings = _read(cls, overrides)
+        settings._given.update(overrides)
         if settings.is_embedded and settings.effective_transport == "rabbitmq":
             raise ConfigurationError(
                 "the rabbitmq transport needs PostgreSQL, and DOCPROC_DATABASE_URL names a SQLite file",
                 remedy="Set DOCPROC_DATABASE_URL to a postgresql:// address, or DOCPROC_TRANSPORT=sql",
             )
         return settings
+
+
+def _read(kind: type[S], overrides: dict[str, Any]) -> S:
+    try:
+        return kind(**overrides)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"DOCPROC_{str(item['loc'][0]).upper()}: {item['msg']}" for item in error.errors()
+        )
+        raise ConfigurationError(problems, remedy="Correct the environment or .env") from error
 
 
 def _async_url(url: str) -> str:

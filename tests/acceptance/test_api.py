@@ -22,6 +22,7 @@ from docproc.apps.documents.store import pages
 from docproc.engine.store.session import Store
 from docproc.engine.store.tables import Request
 from docproc.errors import ConfigurationError, DatabaseDownError
+from docproc.http.reception import reception_of
 from docproc.http.server import serve
 from tests.acceptance.conftest import client_of
 from tests.harness import Harness, opened, settings_for
@@ -358,7 +359,7 @@ async def test_unexpected_error_tells_nothing(
     async def broken(_request_id: UUID) -> None:
         raise RuntimeError("secret details")
 
-    monkeypatch.setattr(sqlite_engine.app.reception, "find", broken)
+    monkeypatch.setattr(reception_of(sqlite_engine.app), "find", broken)
     answer = await sqlite_client.get(f"/status/{uuid4()}")
     problem(answer, 500, "internal")
     assert "secret" not in answer.text

@@ -20,7 +20,7 @@ from docproc.http.app import create_app
 from docproc.http.callbacks import signature
 from docproc.http.callbacks.secret import FILE
 from docproc.http.callbacks.signature import new_secret
-from docproc.http.reception import Arrival
+from docproc.http.reception import Arrival, reception_of
 from tests.acceptance.conftest import client_of
 from tests.harness import Harness, opened, settings_for
 from tests.receiver import receiving
@@ -116,7 +116,7 @@ async def test_request_keeps_its_own_address_and_else_its_tenants(tmp_path: Path
         assert (await engine.request(own)).callback_url == PUBLIC
         assert (await engine.request(tenants)).callback_url == "https://tenant.example/in"
         # A command that shows its own progress asked for nothing to be sent.
-        assert engine.app.reception.callback_url(Arrival(is_watched=False)) is None
+        assert reception_of(engine.app).callback_url(Arrival(is_watched=False)) is None
 
 
 async def test_request_without_any_address_has_none(

@@ -10,9 +10,10 @@ import aiormq
 import pytest
 
 from docproc.engine.message import PipelineMessage
-from docproc.engine.transport import DEAD_LETTER_QUEUE, QUEUE_BINDINGS, Copy
+from docproc.engine.transport import DEAD_LETTER_QUEUE, Copy
 from docproc.engine.transports.rabbitmq import RabbitMqTransport
 from docproc.errors import UnroutableError
+from docproc.registry import QUEUE_BINDINGS
 from tests.harness import Harness, opened, settings_for
 
 ONE = "stages: [{name: work, component: work}]"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from docproc.engine.store import migrate
 from docproc.engine.store.session import Store
+from tests import schema
 from tests.processes import FAULTS, Processes, delete_queue
 
 
@@ -46,6 +46,6 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 async def store(database_url: str) -> AsyncIterator[Store]:
     store = Store(database_url)
-    await migrate.upgrade(store)
+    await schema.upgrade(store)
     yield store
     await store.close()

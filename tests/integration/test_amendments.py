@@ -11,10 +11,11 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.store import documents, pages
+from docproc.apps.documents.tables import PageStatus
 from docproc.engine.component import NEXT, BaseComponent, Emission
 from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.store import answers
-from docproc.engine.store.tables import BackofficeTask, Operator, PageStatus
+from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.reading import page as page_text
 from docproc.reading.plain_text import page_of
 from tests.components import PATHS

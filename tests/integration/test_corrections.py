@@ -21,12 +21,13 @@ from docproc.apps.documents.components.recollection import Recollection, Seeking
 from docproc.apps.documents.quality import labels as labelled
 from docproc.apps.documents.store import corrections, documents, pages
 from docproc.apps.documents.store.corrections import Memory, Review, Said, Subject, Wanted
+from docproc.apps.documents.tables import CorrectionSubject, Layout, LayoutKey
 from docproc.apps.documents.understanding import memory
 from docproc.cli.main import app
 from docproc.engine.message import utc_now
-from docproc.engine.store import events, migrate
+from docproc.engine.store import events
 from docproc.engine.store.session import Store
-from docproc.engine.store.tables import CorrectionSubject, Layout, LayoutKey, Request, WorkflowVersion
+from docproc.engine.store.tables import Request, WorkflowVersion
 from docproc.engine.workflow.definition import Workflow
 from docproc.errors import UsageError
 from docproc.reading import page as page_text
@@ -410,7 +411,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> UUID:
 
     async def fill() -> None:
         store = Store(f"sqlite+aiosqlite:///{tmp_path / 'docproc.db'}")
-        await migrate.upgrade(store)
+        await schema.upgrade(store)
         async with store.writing() as session:
             session.add(
                 WorkflowVersion(

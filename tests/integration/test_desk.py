@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from docproc.engine.store import answers
-from docproc.engine.store.tables import BackofficeTask
+from docproc.engine.store.task_tables import BackofficeTask
 from docproc.people.station.app import create_app
 from tests.components import PATHS
 from tests.harness import Harness

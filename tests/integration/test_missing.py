@@ -14,7 +14,8 @@ from docproc.engine.store import fan_in, messages, missing, rows, tasks
 from docproc.engine.store.fan_in import SEALED_UNIT, Arrival
 from docproc.engine.store.messages import Outgoing
 from docproc.engine.store.session import Store
-from docproc.engine.store.tables import MessageState, Operator, Request
+from docproc.engine.store.tables import MessageState, Request
+from docproc.engine.store.task_tables import Operator
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 

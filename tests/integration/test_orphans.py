@@ -9,7 +9,7 @@ from datetime import timedelta
 from uuid import uuid4
 
 from docproc.http.orphans import sweep_orphans
-from docproc.http.reception import Arrival
+from docproc.http.reception import Arrival, reception_of
 from tests.harness import Harness
 
 HOUR = timedelta(hours=1)
@@ -21,7 +21,7 @@ async def one(content: bytes) -> AsyncIterator[bytes]:
 
 async def test_only_old_files_without_a_request_are_swept(sqlite_engine: Harness) -> None:
     app = sqlite_engine.app
-    reception, root = app.reception, app.settings.effective_storage_path
+    reception, root = reception_of(app), app.settings.effective_storage_path
     known, orphan, young = (reception.new_request_id() for _ in range(3))
     for request_id in (known, orphan, young):
         upload = await reception.store_file(request_id, 0, "a.pdf", one(b"x"))

@@ -13,22 +13,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.components import answer
 from docproc.apps.documents.store import documents, pages
+from docproc.apps.documents.tables import Document, DocumentStatus, File, PageStatus
 from docproc.engine.component import BaseComponent
 from docproc.engine.message import Failure, PipelineMessage, utc_now
 from docproc.engine.running.intake import Submission
 from docproc.engine.store import answers, fan_in, messages, requests, rows, tasks
 from docproc.engine.store.messages import Outgoing
 from docproc.engine.store.session import Store
-from docproc.engine.store.tables import (
-    Answer,
-    BackofficeTask,
-    Document,
-    DocumentStatus,
-    File,
-    MessageState,
-    PageStatus,
-    Request,
-)
+from docproc.engine.store.tables import Answer, MessageState, Request
+from docproc.engine.store.task_tables import BackofficeTask
 from docproc.settings import Settings
 from tests import packet
 from tests.components import PATHS

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from docproc.engine.store.tables import BackofficeTask
+from docproc.engine.store.task_tables import BackofficeTask
 from docproc.errors import WorkflowError
 from docproc.people.station.app import create_app
 from docproc.people.supervision import second_reader

@@ -11,10 +11,11 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.store import pages
+from docproc.apps.documents.tables import PageStatus
 from docproc.apps.documents.understanding.boundaries import marks
 from docproc.engine.component import NEXT, BaseComponent, Emission
 from docproc.engine.message import PipelineMessage
-from docproc.engine.store.tables import BackofficeTask, PageStatus
+from docproc.engine.store.task_tables import BackofficeTask
 from docproc.reading.plain_text import page_of
 from tests.components import PATHS
 from tests.harness import Harness

@@ -15,6 +15,7 @@ from docproc.engine.message import utc_now
 from docproc.engine.store import events, migrate, requests, rows, sweep
 from docproc.engine.store.session import Store
 from docproc.engine.store.tables import Base, DeadLetter, Request
+from tests import schema
 
 
 async def test_migrations_make_what_the_tables_declare(store: Store) -> None:
@@ -34,8 +35,8 @@ async def test_migrations_go_down_and_up_again(store: Store) -> None:
         connection = await session.connection()
         await connection.run_sync(lambda sync: command.downgrade(migrate.config(sync), "base"))
     assert await migrate.current(store) is None
-    await migrate.upgrade(store)
-    assert await migrate.is_current(store)
+    await schema.upgrade(store)
+    assert await migrate.is_current(store, schema.APPLICATIONS.migrations)
 
 
 async def test_processes_that_migrate_at_once_do_it_once(store: Store) -> None:
@@ -43,16 +44,16 @@ async def test_processes_that_migrate_at_once_do_it_once(store: Store) -> None:
         connection = await session.connection()
         await connection.run_sync(lambda sync: command.downgrade(migrate.config(sync), "base"))
     others = [Store(str(store.url.render_as_string(hide_password=False))) for _ in range(3)]
-    await asyncio.gather(*(migrate.upgrade(other) for other in others))
+    await asyncio.gather(*(schema.upgrade(other) for other in others))
     for other in others:
         await other.close()
-    assert await migrate.is_current(store)
+    assert await migrate.is_current(store, schema.APPLICATIONS.migrations)
 
 
 async def test_schema_newer_than_the_program_is_worked_on(store: Store) -> None:
     async with store.writing() as session:
         await rows.execute(session, "UPDATE alembic_version SET version_num = 'from the future'")
-    assert await migrate.is_current(store)
+    assert await migrate.is_current(store, schema.APPLICATIONS.migrations)
 
 
 async def test_every_row_carries_its_tenant() -> None:

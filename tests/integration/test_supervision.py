@@ -11,9 +11,10 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
+from docproc.apps.documents.tables import Correction, File
 from docproc.engine.message import utc_now
 from docproc.engine.store import answers
-from docproc.engine.store.tables import BackofficeTask, Correction, File, Operator
+from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.http.app import create_app as create_gateway
 from docproc.people.station.app import create_app
 from tests.components import PATHS

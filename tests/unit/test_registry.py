@@ -40,15 +40,16 @@ def test_own_components_are_known() -> None:
 
 
 def test_every_registered_component_loads_under_its_name() -> None:
-    classes = Registry().classes
+    found = Registry()
+    classes = {name: found.load(name) for name in found.names}
     assert set(classes) == set(COMPONENT_REGISTRY)
-    assert all(found.component_name == name for name, found in classes.items())
+    assert all(one.component_name == name for name, one in classes.items())
 
 
 def test_components_of_the_settings_are_added() -> None:
     found = Registry(PATHS)
     assert found.load("split") is Split
-    assert set(found.classes) == {*COMPONENT_REGISTRY, *PATHS}
+    assert set(found.names) == {*COMPONENT_REGISTRY, *PATHS}
 
 
 def test_installed_packages_add_theirs_by_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,4 +108,4 @@ def test_components_are_imported_only_when_asked_for() -> None:
     broken = Registry({"broken": "no.such.module.Class"})
     assert broken.load("collect") is Collect
     with pytest.raises(ConfigurationError):
-        _ = broken.classes
+        _ = broken.specs

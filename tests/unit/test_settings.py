@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from docproc.app import App
+from docproc.apps.documents.settings import DocumentsSettings
 from docproc.errors import ConfigurationError
 from docproc.settings import SPECIFIED_DATABASE_URL, SPECIFIED_RABBITMQ_URL, Settings, user_data_folder
 
@@ -53,9 +55,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def read(field: str) -> Any:
+    """A setting, of every process or of the documents."""
+    settings = Settings.load()
+    return getattr(settings.section(DocumentsSettings) if field.endswith("threshold") else settings, field)
+
+
 @BY_FIELD
 def test_variable_has_its_default(field: str, default: Any, text: str, value: Any) -> None:
-    assert getattr(Settings.load(), field) == default
+    assert read(field) == default
 
 
 @BY_FIELD
@@ -63,7 +71,7 @@ def test_variable_is_read_from_the_environment(
     monkeypatch: pytest.MonkeyPatch, field: str, default: Any, text: str, value: Any
 ) -> None:
     monkeypatch.setenv(f"DOCPROC_{field.upper()}", text)
-    assert getattr(Settings.load(), field) == value
+    assert read(field) == value
 
 
 @BY_FIELD
@@ -71,7 +79,7 @@ def test_variable_is_read_from_the_env_file(
     folder: Path, field: str, default: Any, text: str, value: Any
 ) -> None:
     (folder / ".env").write_text(f"# settings\nDOCPROC_{field.upper()}={text}\nUNRELATED=1\n")
-    assert getattr(Settings.load(), field) == value
+    assert read(field) == value
 
 
 def test_environment_wins_over_the_env_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,7 +261,7 @@ def test_bad_value_is_reported_by_the_name_of_its_variable(
     else:
         (folder / ".env").write_text(f"DOCPROC_{variable}={text}\n")
     with pytest.raises(ConfigurationError) as caught:
-        Settings.load()
+        App(Settings.load())
     assert str(caught.value).startswith(f"DOCPROC_{variable}: ")
     assert "Correct the environment or .env" in caught.value.remedy
 

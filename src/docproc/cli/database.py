@@ -13,44 +13,66 @@ app = typer.Typer(help="The database's schema.", no_args_is_help=True)
 AsJson = typer.Option(False, "--json", help="Machine-readable output")
 
 
+# Of the engine's schema and of each application's, by name: the engine's own is "".
+Versions = dict[str, str | None]
+
+
 @app.command()
 def upgrade(as_json: bool = AsJson) -> None:
-    """Create or update the tables; safe to repeat, and while workers run."""
+    """Create or update the tables of every application; safe to repeat, and while workers run."""
 
-    async def main() -> tuple[str | None, str | None]:
+    async def main() -> tuple[Versions, Versions]:
         application = App(load_settings())
         try:
             with application.reaching_database(), errors.status("Updating the database …"):
-                before = await migrate.current(application.store)
-                await migrate.upgrade(application.store)
-                return before, await migrate.current(application.store)
+                before = await _versions(application)
+                await migrate.upgrade(application.store, application.applications.migrations)
+                return before, await _versions(application)
         finally:
             await application.close()
 
     before, after = run_async(main())
     if as_json:
-        return print_json({"before": before, "after": after})
-    changed = "already up to date" if before == after else f"updated from {before or 'nothing'}"
-    console.print(f"The database is at version {after} ({changed}).")
+        applications = {name: {"before": before[name], "after": after[name]} for name in after if name}
+        return print_json({"before": before[""], "after": after[""], "applications": applications})
+    for name, version in after.items():
+        known = before[name]
+        changed = "already up to date" if known == version else f"updated from {known or 'nothing'}"
+        console.print(f"{_subject(name)} at version {version} ({changed}).", highlight=False)
 
 
 @app.command()
 def current(as_json: bool = AsJson) -> None:
     """Say which version the database has, and which this program wants."""
 
-    async def main() -> str | None:
+    async def main() -> tuple[Versions, Versions]:
         application = App(load_settings())
         try:
             with application.reaching_database():
-                return await migrate.current(application.store)
+                wanted = {one.application: migrate.head(one) for one in application.applications.migrations}
+                return await _versions(application), {"": migrate.head(), **wanted}
         finally:
             await application.close()
 
-    found, wanted = run_async(main()), migrate.head()
+    found, wanted = run_async(main())
     if as_json:
-        return print_json({"current": found, "wanted": wanted})
-    note = "" if found == wanted else " Run: docproc db upgrade"
-    console.print(f"The database is at version {found or 'none'}, this program wants {wanted}.{note}")
+        applications = {name: {"current": found[name], "wanted": wanted[name]} for name in found if name}
+        return print_json({"current": found[""], "wanted": wanted[""], "applications": applications})
+    for name, version in found.items():
+        note = "" if version == wanted[name] else " Run: docproc db upgrade"
+        said = f"{_subject(name)} at version {version or 'none'}, this program wants {wanted[name]}.{note}"
+        console.print(said, highlight=False)
+
+
+async def _versions(application: App) -> Versions:
+    found = {"": await migrate.current(application.store)}
+    for branch in application.applications.migrations:
+        found[branch.application] = await migrate.current(application.store, branch)
+    return found
+
+
+def _subject(name: str) -> str:
+    return f"The tables of {name} are" if name else "The database is"
 
 
 @app.command("sweep")

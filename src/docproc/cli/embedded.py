@@ -14,11 +14,13 @@ from sqlalchemy import case, exists, func, or_, select
 from sqlalchemy.engine import Row
 
 from docproc.app import App, open_database
+from docproc.apps.documents.tables import REQUESTS, Document, DocumentStatus, Page, PageStatus
 from docproc.cli.sources import Batch
 from docproc.engine.store.requests import TERMINAL
-from docproc.engine.store.tables import Document, DocumentStatus, Message, Page, PageStatus, Request
+from docproc.engine.store.tables import Message, Request
 from docproc.errors import RequestConflictError
-from docproc.http.reception import DEFAULT_WORKFLOW, Accepted, Arrival
+from docproc.http.reception import DEFAULT_WORKFLOW, Accepted, Arrival, reception_of
+from docproc.http.views import shapes_of, statuses_of
 from docproc.settings import Settings
 from docproc.terminal.output import load_settings
 from docproc.terminal.progress import Progress
@@ -58,7 +60,7 @@ class Embedded:
 
     async def submit(self, batch: Batch, arrival: Arrival) -> Accepted:
         """Store the files and submit one request for them; raises what Reception raises."""
-        reception = self.application.reception
+        reception = reception_of(self.application)
         request_id = reception.new_request_id()
         uploads = []
         try:
@@ -71,14 +73,15 @@ class Embedded:
             raise
         return await reception.submit(request_id, uploads, arrival)
 
-    async def find(self, ids: Collection[UUID]) -> dict[UUID, Request]:
-        """The rows of requests that will not go on by themselves: over, or waiting for people."""
+    async def find(self, ids: Collection[UUID]) -> dict[UUID, dict[str, Any]]:
+        """What the API would say of those that will not go on by themselves: over, or waiting for people."""
         if self._working.done():
             self._working.result()  # it only ends by an error while requests are looked at
         waits = exists().where(Message.request_id == Request.id)
         query = select(Request).where(Request.id.in_(ids), or_(Request.status.in_(TERMINAL), ~waits))
         async with self.application.store.reading() as session:
-            return {request.id: request for request in await session.scalars(query)}
+            found = list(await session.scalars(query))
+            return await statuses_of(shapes_of(self.application), session, found)
 
     async def progress(self, names: Mapping[UUID, str]) -> list[Progress]:
         """How far these requests are, in their order."""
@@ -95,7 +98,7 @@ class Embedded:
     async def cancel(self, ids: Collection[UUID]) -> None:
         for request_id in ids:
             with contextlib.suppress(RequestConflictError):  # it ended a moment ago
-                await self.application.reception.cancel(request_id, "cancelled by Ctrl-C")
+                await reception_of(self.application).cancel(request_id, "cancelled by Ctrl-C")
 
 
 @asynccontextmanager
@@ -126,7 +129,7 @@ async def _chunks(file: IO[bytes]) -> AsyncIterator[bytes]:
 
 
 def _requests(ids: Collection[UUID]) -> Any:
-    columns = (Request.id, Request.status, Request.deadline_utc, Request.page_count)
+    columns = (Request.id, Request.status, Request.deadline_utc, REQUESTS.c.page_count)
     return select(*columns).where(Request.id.in_(ids))
 
 

@@ -13,7 +13,7 @@ from rich.table import Table
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.app import open_database
-from docproc.engine.store.tables import Operator
+from docproc.engine.store.task_tables import Operator
 from docproc.errors import UsageError
 from docproc.people.store import accounts, holding, sign_ins
 from docproc.people.store.accounts import Account

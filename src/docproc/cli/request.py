@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from docproc.engine.running.intake import Submission
 from docproc.engine.store.requests import TERMINAL, readable_error
 from docproc.engine.store.tables import Event, Request
 from docproc.errors import PermanentError, UsageError
+from docproc.http.views import shapes_of, status_of, statuses_of
 from docproc.settings import Settings
 from docproc.terminal.output import console, errors, load_settings, print_json, run_async
 
@@ -54,16 +56,16 @@ def submit(workflow: str, payload: str = Payload, priority: int = Priority, as_j
 def status(request_id: UUID, as_json: bool = AsJson) -> None:
     """Show a request's status, and its result or error."""
 
-    async def main() -> Request | None:
+    async def main() -> dict[str, Any] | None:
         async with open_database(load_settings()) as application:
             return await _find(application, request_id)
 
-    request = run_async(main())
-    if request is None:
+    found = run_async(main())
+    if found is None:
         raise PermanentError(
             f"there is no request {request_id}", remedy="Check the id and DOCPROC_* settings"
         )
-    _report(request, as_json)
+    _report(found, as_json)
 
 
 @app.command("list")
@@ -74,25 +76,23 @@ def list_requests(
 ) -> None:
     """List requests, newest first."""
 
-    async def main() -> list[Request]:
-        application = App(load_settings())
-        await application.prepare_database()
+    async def main() -> list[dict[str, Any]]:
         query = select(Request).order_by(Request.created_at.desc()).limit(limit)
         if status:
             query = query.where(Request.status == status)
-        async with application.store.reading() as session:
-            found = list(await session.scalars(query))
-        await application.close()
-        return found
+        async with open_database(load_settings()) as application, application.store.reading() as session:
+            rows = list(await session.scalars(query))
+            return list((await statuses_of(shapes_of(application), session, rows)).values())
 
     found = run_async(main())
     if as_json:
-        return print_json([as_status(request) for request in found])
+        return print_json(found)
     table = Table("id", "received", "workflow", "status", "error", box=None, header_style="bold")
     for request in found:
-        error = escape(readable_error(request.error)) if request.error else ""
-        received = request.created_at.strftime("%Y-%m-%d %H:%M:%S")
-        table.add_row(str(request.id), received, request.workflow_name, request.status, error)
+        error = escape(readable_error(request["error"])) if request["error"] else ""
+        received = request["created_at"].strftime("%Y-%m-%d %H:%M:%S")
+        row = (str(request["request_id"]), received, request["workflow_name"], request["status"], error)
+        table.add_row(*row)
     console.print(table if found else "There are no requests.")
 
 
@@ -102,7 +102,7 @@ def run(workflow: str, payload: str = Payload, priority: int = Priority, as_json
     submission = Submission(workflow, _parsed(payload), priority=priority, channel="cli")
     request = run_async(_run(load_settings(), submission, live=not as_json))
     _report(request, as_json)
-    raise typer.Exit(0 if request.status == "completed" else 1)
+    raise typer.Exit(0 if request["status"] == "completed" else 1)
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -115,41 +115,26 @@ def _parsed(text: str) -> dict[str, Any]:
     return payload
 
 
-def _report(request: Request, as_json: bool) -> None:
+def _report(request: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
-        return print_json(as_status(request))
-    colour = {"completed": "green", "failed": "red"}.get(request.status, "yellow")
-    console.print(f"[bold {colour}]{request.status}[/]  [dim]{request.workflow_name} {request.id}[/]")
-    if request.error:
-        console.print(f"[red]{escape(readable_error(request.error))}[/]", highlight=False, soft_wrap=True)
-    if request.result_payload is not None:
-        console.print_json(data=request.result_payload)
+        return print_json(request)
+    status, name = request["status"], request["workflow_name"]
+    colour = {"completed": "green", "failed": "red"}.get(status, "yellow")
+    console.print(f"[bold {colour}]{status}[/]  [dim]{name} {request['request_id']}[/]")
+    if request["error"]:
+        console.print(f"[red]{escape(readable_error(request['error']))}[/]", highlight=False, soft_wrap=True)
+    if request["result"] is not None:
+        console.print_json(data=request["result"])
 
 
-def as_status(request: Request) -> dict[str, Any]:
+async def _find(application: App, request_id: UUID) -> dict[str, Any] | None:
     """As `GET /status/{id}` has it."""
-    return {
-        "request_id": request.id,
-        "status": request.status,
-        "workflow_name": request.workflow_name,
-        "created_at": request.created_at,
-        "deadline_utc": request.deadline_utc,
-        "completed_at": request.completed_at,
-        "page_count": request.page_count,
-        "document_count": request.document_count,
-        "result": request.result_payload,
-        "error": request.error,
-        "answer_version": request.answer_version,
-        "breached_at": request.breached_at,
-    }
-
-
-async def _find(application: App, request_id: UUID) -> Request | None:
     async with application.store.reading() as session:
-        return await session.scalar(select(Request).where(Request.id == request_id))
+        request = await session.scalar(select(Request).where(Request.id == request_id))
+        return await status_of(shapes_of(application), session, request) if request else None
 
 
-async def _run(settings: Settings, submission: Submission, *, live: bool) -> Request:
+async def _run(settings: Settings, submission: Submission, *, live: bool) -> dict[str, Any]:
     async with open_database(settings) as application:
         # Only what the flow names: others may need models, services or time it has no use for.
         stages = application.loader.load(submission.workflow).stages
@@ -162,25 +147,25 @@ async def _run(settings: Settings, submission: Submission, *, live: bool) -> Req
             await worker.shutdown()
 
 
-async def _watch(application: App, request_id: UUID, *, live: bool) -> Request:
+async def _watch(application: App, request_id: UUID, *, live: bool) -> dict[str, Any]:
     with Live(console=errors, transient=True, auto_refresh=False) as view:
         while True:
             request = await _find(application, request_id)
             assert request is not None  # submitted by us, in this database
-            if request.status in TERMINAL:
+            if request["status"] in TERMINAL:
                 if live:  # what happened, stage by stage, stays to be read
                     view.stop()
-                    errors.print(await _progress(application, request))
+                    errors.print(await _progress(application, request_id))
                 return request
             if live:
-                view.update(await _progress(application, request), refresh=True)
+                view.update(await _progress(application, request_id), refresh=True)
             await asyncio.sleep(LOOK_SECONDS)
 
 
-async def _progress(application: App, request: Request) -> Table:
+async def _progress(application: App, request_id: UUID) -> Table:
     query = (
         select(Event.stage, Event.outcome, func.count())
-        .where(Event.request_id == request.id, Event.kind == "handled")
+        .where(Event.request_id == request_id, Event.kind == "handled")
         .group_by(Event.stage, Event.outcome)
         .order_by(func.min(Event.id))
     )

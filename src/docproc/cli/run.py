@@ -12,12 +12,12 @@ from typing import Any
 from uuid import UUID
 
 import typer
+from pydantic_core import to_jsonable_python
 
 from docproc.cli import embedded
 from docproc.cli.printer import Printer
 from docproc.cli.sources import Batch, batches, parse_metadata
 from docproc.errors import DocProcError, UsageError
-from docproc.http.models import Status
 from docproc.http.reception import Arrival
 from docproc.settings import Settings
 from docproc.terminal.output import errors, run_async
@@ -125,8 +125,7 @@ class Run:
         for index, request_id in sorted(self._running.items()):
             if request_id in over:
                 del self._running[index]
-                status = Status.model_validate(over[request_id])  # what the API would say
-                self.printer.add(index, status.model_dump(mode="json"), view)
+                self.printer.add(index, to_jsonable_python(over[request_id]), view)
 
     async def _show(self, engine: embedded.Embedded, view: LiveView) -> None:
         if not view.is_shown or time.monotonic() - self._shown_at < SHOW_SECONDS:

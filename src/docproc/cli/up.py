@@ -137,7 +137,7 @@ async def _serve(settings: Settings) -> int:
     from docproc.http.server import serve as serve_api  # FastAPI takes a while to import
 
     stopping, warm = stop_on_signals(once=True), asyncio.Event()
-    names = sorted(App(settings).registry.classes)
+    names = sorted(App(settings).registry.paths)
     processes = 1 if settings.is_embedded else settings.processes
     try:
         async with open_database(settings) as application, asyncio.TaskGroup() as group:

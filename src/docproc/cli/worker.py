@@ -35,7 +35,7 @@ def worker(
     """Run components until Ctrl-C or SIGTERM; dead workers are restarted."""
     settings = Settings.load()
     logs.configure(settings, component="worker")
-    names = components or sorted(App(settings).registry.classes)
+    names = components or sorted(App(settings).registry.paths)
     for name in names:
         App(settings).registry.load(name)
     if child:

@@ -9,6 +9,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from docproc.settings import Settings
 
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
 _LONGEST_NAME = 80
@@ -27,6 +31,11 @@ class BlobStore(ABC):
     What `put` returned is on disk (or in the bucket) for good: a commit may name it. A key that is written
     twice holds the newer content, whole.
     """
+
+    @classmethod
+    @abstractmethod
+    def create(cls, settings: Settings) -> Self:
+        """As the settings say: `DOCPROC_STORAGE_URL`, whose scheme chose this class, or a local path."""
 
     @abstractmethod
     async def put(self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None) -> Blob:

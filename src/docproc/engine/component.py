@@ -47,6 +47,8 @@ class Context:
     store: Store
     blobs: BlobStore
     workflow_of: Callable[[PipelineMessage], Awaitable[Workflow]]
+    # Says that the request now is what the component of the message's stage stands for.
+    announce: Callable[[PipelineMessage], Awaitable[None]]
     workflows: Callable[[], Sequence[Workflow]]
     run_in_thread: Callable[..., Awaitable[Any]]
     run_in_process: Callable[..., Awaitable[Any]]
@@ -204,6 +206,14 @@ class BaseComponent(ABC):
     async def workflow_of(self, message: PipelineMessage) -> Workflow:
         return await self._context.workflow_of(message)
 
+    async def announce(self, message: PipelineMessage) -> None:
+        """Give the request this component's `status` at once, for work that takes long before it commits.
+
+        Otherwise the status changes when the message's own transaction commits. Opens a transaction of its
+        own: call it before `session` is touched.
+        """
+        await self._context.announce(message)
+
     def workflows(self) -> Sequence[Workflow]:
         """Every workflow that can be used now, as the files say."""
         return self._context.workflows()
@@ -225,6 +235,22 @@ class BaseComponent(ABC):
         return function(*args)
 
 
+class Unfinished(list[Emission]):
+    """What `after_join` emits when its fan-out is not over: a late arrival at this join brings the rest.
+
+    Until then the join that collects the units it gives stays unsealed.
+    """
+
+
+@dataclass(slots=True)
+class Joined:
+    """What handling a message at a join came to."""
+
+    emissions: list[Emission]
+    # The join it completed, if it did and if what that fans out is over.
+    fired: Join | None = None
+
+
 class JoinComponent(BaseComponent):
     """A component that waits for all units of a group: fan-in.
 
@@ -243,7 +269,8 @@ class JoinComponent(BaseComponent):
         """All units of `join` are here (some perhaps failed); `message` is the last one to arrive.
 
         Runs in the transaction that completed the count, so it happens once per generation. A unit that
-        arrives after that (a late correction) opens the next generation and calls this again.
+        arrives after that (a late correction) opens the next generation and calls this again. Returns
+        `Unfinished` where part of what it gives has to wait, for a person say.
         """
 
     async def before_join(
@@ -258,15 +285,19 @@ class JoinComponent(BaseComponent):
     async def process_messages(
         self, messages: Sequence[PipelineMessage], session: AsyncSession
     ) -> list[list[Emission]]:
+        return [joined.emissions for joined in await self.join(messages, session)]
+
+    async def join(self, messages: Sequence[PipelineMessage], session: AsyncSession) -> list[Joined]:
+        """Count the units of these messages, and go on with the joins that are complete now."""
         fired = await self._count(messages, session)
-        emissions = await self.before_join(messages, session)
+        joined = [Joined(emitted) for emitted in await self.before_join(messages, session)]
         for join in fired:
             last = messages[join.completed_by]
-            session.info.setdefault(fan_in.FIRED_JOINS, {})[last.message_id] = join
             whole = {"unit_key": join.group_key, "generation": join.generation, "failure": None}
             onward = await self.after_join(join, last.model_copy(update=whole), session)
-            emissions[join.completed_by].extend(onward)
-        return emissions
+            joined[join.completed_by].emissions.extend(onward)
+            joined[join.completed_by].fired = None if isinstance(onward, Unfinished) else join
+        return joined
 
     async def _count(self, messages: Sequence[PipelineMessage], session: AsyncSession) -> list[Join]:
         """Count the units in one go; returns the joins that are complete now."""
@@ -281,16 +312,9 @@ class JoinComponent(BaseComponent):
         return joins
 
     def _arrival(self, message: PipelineMessage) -> fan_in.Arrival:
-        return fan_in.Arrival(
-            request_id=message.request_id,
-            tenant_id=message.tenant_id,
-            stage=self.collects or message.current_stage,
-            group_key=message.group_key,
-            generation=message.generation,
-            unit_key=message.unit_key,
-            failure=message.failure.model_dump_json() if message.failure else None,
-            body=message.encode().decode() if self.keeps_bodies else None,
-        )
+        failure = message.failure.model_dump_json() if message.failure else None
+        stage = self.collects or message.current_stage
+        return fan_in.Arrival.of(message, stage, body=self.keeps_bodies, failure=failure)
 
 
 def _is_nudge(unit_key: str) -> bool:

@@ -5,31 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final, Self
 from uuid import UUID
 
-from docproc.engine.component import BaseComponent, queue_of
+from docproc.engine.component import ComponentSpec
 from docproc.errors import ConfigurationError, UnroutableError
+
+if TYPE_CHECKING:
+    from docproc.engine.store.session import Store
+    from docproc.settings import Settings
 
 DIRECT_EXCHANGE: Final = "doc.direct"
 BACKOFFICE_EXCHANGE: Final = "doc.backoffice"
 DEAD_LETTER_EXCHANGE: Final = "doc.dlx"
 DEAD_LETTER_QUEUE: Final = "q.dead_letters"
-
-# Queue -> (exchange, routing key). A component that is not listed here is bound under its own
-# `routing_key`, or its name.
-QUEUE_BINDINGS: dict[str, tuple[str, str]] = {
-    "q.workflow_router": (DIRECT_EXCHANGE, "request.new"),
-    "q.splitter": (DIRECT_EXCHANGE, "request.split"),
-    "q.ocr": (DIRECT_EXCHANGE, "page.ocr"),
-    "q.classifier": (DIRECT_EXCHANGE, "page.classify"),
-    "q.classification_aggregator": (DIRECT_EXCHANGE, "page.classified"),
-    "q.extractor": (DIRECT_EXCHANGE, "doc.extract"),
-    "q.extraction_aggregator": (DIRECT_EXCHANGE, "doc.extracted"),
-    "q.consolidator": (DIRECT_EXCHANGE, "request.consolidate"),
-    "q.backoffice.classification": (BACKOFFICE_EXCHANGE, "task.classification"),
-    "q.backoffice.extraction": (BACKOFFICE_EXCHANGE, "task.extraction"),
-}
 
 
 class Topology:
@@ -40,12 +29,15 @@ class Topology:
         self._queues = {binding: queue for queue, binding in self.bindings.items()}
 
     @classmethod
-    def of(cls, components: Iterable[type[BaseComponent]]) -> Topology:
-        """The specified bindings plus one for each component that has none yet."""
-        bindings = dict(QUEUE_BINDINGS)
+    def of(
+        cls, components: Iterable[ComponentSpec], bindings: Mapping[str, tuple[str, str]] | None = None
+    ) -> Topology:
+        """These bindings (queue -> exchange and routing key), plus one for each component that has none yet:
+        under its `routing_key`, else its name."""
+        bindings = dict(bindings or {})
         for component in components:
-            key = component.routing_key or component.component_name
-            bindings.setdefault(queue_of(component), (DIRECT_EXCHANGE, key))
+            key = component.routing_key or component.name
+            bindings.setdefault(component.input_queue, (DIRECT_EXCHANGE, key))
         duplicated = {b for b in bindings.values() if list(bindings.values()).count(b) > 1}
         if duplicated:
             raise ConfigurationError(
@@ -97,6 +89,17 @@ class Delivery:
     is_own: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class TransportContext:
+    """What a transport is given at construction."""
+
+    settings: Settings
+    topology: Topology
+    store: Store
+    # Whose leases and copies these are.
+    worker_id: str
+
+
 class Transport(ABC):
     """Delivers message rows at least once, most urgent first.
 
@@ -106,6 +109,11 @@ class Transport(ABC):
 
     # True: rows are handed out by copy through a broker, and a relay looks after lost copies.
     has_broker: bool = False
+
+    @classmethod
+    @abstractmethod
+    def create(cls, context: TransportContext) -> Self:
+        """As the settings say; connects to nothing yet."""
 
     @abstractmethod
     async def open(self) -> None:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from docproc import __version__
 from docproc.app import App
-from docproc.apps.documents.http import page_images, process, results
+from docproc.application import load
 from docproc.console import home as page
 from docproc.engine.running.leases import Heartbeat
 from docproc.engine.store import workers
@@ -28,6 +28,7 @@ from docproc.http.guard import Guard
 from docproc.http.models import Health
 from docproc.http.orphans import sweep_orphans
 from docproc.http.problems import Problem, documented
+from docproc.http.views import shapes_of
 
 log = structlog.get_logger(__name__)
 router = APIRouter(tags=["health"])
@@ -58,8 +59,10 @@ def create_app(application: App) -> FastAPI:
     app.state.hub = Hub(application)
     app.add_middleware(Guard)
     problems.register(app)
-    for module in (process, requests, streams, results, page_images):
-        app.include_router(module.router)
+    for found in (requests.routes(shapes_of(application)), requests.router, streams.router):
+        app.include_router(found)
+    for path in (path for one in application.applications.all for path in one.routers):
+        app.include_router(load(path))
     app.include_router(router)
     page.add_to(app)
     return app

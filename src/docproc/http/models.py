@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +11,22 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from docproc.engine.store import events
 from docproc.engine.store.tables import RequestStatus
+from docproc.installed import find_applications
+from docproc.registry import declared
+
+# The statuses that requests can be asked for: the engine's, and those of the components installed here.
+KnownStatus = StrEnum(  # type: ignore[misc] # its members are what is installed
+    "KnownStatus",
+    {
+        status.upper(): str(status)
+        for status in dict.fromkeys(
+            [
+                *RequestStatus,
+                *(spec.status for spec in declared(find_applications().applications).values() if spec.status),
+            ]
+        )
+    },
+)
 
 AN_ID = "0b8f2a52-6a0c-4f6e-9c57-3d8b1f0b9a11"
 
@@ -40,7 +57,7 @@ class Accepted(BaseModel):
     """A request that was taken in."""
 
     request_id: UUID = Field(examples=[AN_ID])
-    status: RequestStatus
+    status: str = Field(examples=["received"])
 
 
 class Received(Accepted):
@@ -59,18 +76,16 @@ class Reprocessed(Accepted):
 
 
 class Status(BaseModel):
-    """Where a request stands: the ten specified fields, and what tells of answers and deadlines."""
+    """Where a request stands. Applications add fields of their own (http/views.py)."""
 
-    model_config = ConfigDict(from_attributes=True)
+    model_config = ConfigDict(from_attributes=True, populate_by_name=True)
 
     request_id: UUID = Field(validation_alias="id", examples=[AN_ID])
-    status: RequestStatus
+    status: str = Field(examples=["received"])
     workflow_name: str = Field(examples=["default"])
     created_at: datetime
     deadline_utc: datetime | None
     completed_at: datetime | None
-    page_count: int | None
-    document_count: int | None
     result: Any | None = Field(validation_alias="result_payload", description="The answer, once there is one")
     error: Any | None = Field(description="Why it failed", examples=[{"code": "cancelled", "message": "…"}])
     answer_version: int = Field(description="How often it was answered; `result` is that version")
@@ -78,15 +93,10 @@ class Status(BaseModel):
 
 
 class FileInfo(BaseModel):
-    """A file of a request: as it was sent, or as it was found inside what was sent."""
+    """A file of a request, as it was sent."""
 
     name: str
-    media_type: str | None = None
     size: int | None = Field(default=None, description="In bytes, of a file as it was sent")
-    page_count: int | None = Field(default=None, description="Empty until the file was split")
-    notes: list[str] = []
-    problem: str | None = Field(default=None, description="Why it could not be read")
-    skipped: bool = Field(default=False, description="It is no document, such as a signature inside a mail")
 
 
 class StageProgress(BaseModel):
@@ -96,11 +106,6 @@ class StageProgress(BaseModel):
 
 
 class Progress(BaseModel):
-    pages_total: int | None
-    pages_read: int
-    pages_classified: int
-    documents_total: int | None
-    documents_done: int
     stages: list[StageProgress] = Field(description="In the order in which they began")
 
 
@@ -122,15 +127,13 @@ class RequestSummary(BaseModel):
     """A line of the list: no result, which can be large."""
 
     request_id: UUID
-    status: RequestStatus
+    status: str = Field(examples=["received"])
     workflow_name: str
     channel: str
     external_id: str | None
     created_at: datetime
     deadline_utc: datetime | None
     completed_at: datetime | None
-    page_count: int | None
-    document_count: int | None
     error: Any | None
     file_names: list[str]
 

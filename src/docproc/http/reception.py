@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 
 from sqlalchemy import select
 
+from docproc.app import App
 from docproc.engine.blobs import BlobStore, safe_name
 from docproc.engine.running.intake import Intake, Submission
 from docproc.engine.store import requests
@@ -65,6 +66,17 @@ class Accepted:
     is_new: bool
     # When it will be done, as things stand.
     expected: Expectation
+
+
+def reception_of(application: App) -> Reception:
+    """The reception of a process, made once."""
+    return application.shared(_make)
+
+
+def _make(application: App) -> Reception:
+    settings = application.settings
+    admission = Admission(application.forecaster, application.loader, settings.default_sla_seconds)
+    return Reception(settings, application.store, application.blobs, application.intake, admission)
 
 
 class Reception:

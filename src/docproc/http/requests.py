@@ -12,35 +12,24 @@ from pydantic import AfterValidator, BeforeValidator
 from sqlalchemy import and_, case, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.apps.documents.store import pages
 from docproc.engine.store import events, tasks
-from docproc.engine.store.tables import (
-    Document,
-    DocumentStatus,
-    Event,
-    Page,
-    PageStatus,
-    Request,
-    RequestStatus,
-)
+from docproc.engine.store.tables import Event, Request, RequestStatus
 from docproc.http.context import PLAIN_TEXT, Application, RequestId
 from docproc.http.following import TheHub, until_gone
 from docproc.http.looks import is_over
 from docproc.http.models import (
     Accepted,
     EventInfo,
-    FileInfo,
-    Progress,
+    KnownStatus,
     ReprocessBody,
     Reprocessed,
-    RequestDetail,
-    RequestList,
     RequestSummary,
     StageProgress,
-    Status,
     Timeline,
 )
 from docproc.http.problems import documented
+from docproc.http.reception import reception_of
+from docproc.http.views import Shapes, shapes_of, status_of
 
 router = APIRouter(tags=["requests"])
 
@@ -90,7 +79,33 @@ AfterVersion = Annotated[
 ]
 
 
-@router.get("/status/{request_id}", summary="Where a request stands", responses=documented(404, 422, 503))
+def routes(shapes: Shapes) -> APIRouter:
+    """The endpoints whose answers have fields of applications; beside `router`, which has the others."""
+    made = APIRouter(tags=["requests"])
+    made.add_api_route(
+        "/status/{request_id}",
+        status,
+        response_model=shapes.status,
+        summary="Where a request stands",
+        responses=documented(404, 422, 503),
+    )
+    made.add_api_route(
+        "/requests",
+        list_requests,
+        response_model=shapes.list,
+        summary="Requests, newest first",
+        responses=documented(422, 503),
+    )
+    made.add_api_route(
+        "/requests/{request_id}",
+        detail,
+        response_model=shapes.detail,
+        summary="All about a request",
+        responses=documented(404, 422, 503),
+    )
+    return made
+
+
 async def status(
     application: Application,
     hub: TheHub,
@@ -98,60 +113,58 @@ async def status(
     request_id: RequestId,
     wait: Wait = 0,
     after_version: AfterVersion = 0,
-) -> Status:
+) -> Any:
     """At once; with `wait`, as soon as there is a newer answer or the request is over."""
-    request = await application.reception.find(request_id)
+    reception = reception_of(application)
+    request = await reception.find(request_id)
     if wait and request.answer_version <= after_version and not is_over(request.status, request.completed_at):
         with hub.following(request_id) as follower:
             async with follower.until(lambda: until_gone(http.receive)):
                 await hub.answered(follower, after_version, wait)
-        request = await application.reception.find(request_id)
-    return Status.model_validate(request)
+        request = await reception.find(request_id)
+    async with application.store.reading() as session:
+        return await status_of(shapes_of(application), session, request)
 
 
-@router.get("/requests", summary="Requests, newest first", responses=documented(422, 503))
 async def list_requests(
     application: Application,
-    status: RequestStatus | None = None,
+    status: KnownStatus | None = None,
     channel: Text64 = None,
     workflow: Text64 = None,
     external_id: Text255 = None,
     since: Since = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Cursor = None,
-) -> RequestList:
+) -> Any:
     query = _filtered(status, channel, workflow, external_id, since)
     if cursor is not None:
         query = query.where(_behind(cursor))
     query = query.order_by(Request.created_at.desc(), Request.id.desc()).limit(limit + 1)
     async with application.store.reading() as session:
         found = list(await session.execute(query))
-    shown = found[:limit]
+        shown = found[:limit]
+        added = await shapes_of(application).added(session, [row.id for row in shown])
     following = _cursor(shown[-1]) if len(found) > limit else None
-    return RequestList(requests=[_summary(row) for row in shown], next=following)
+    return {"requests": [{**_summary(row), **added[row.id]} for row in shown], "next": following}
 
 
-@router.get("/requests/{request_id}", summary="All about a request", responses=documented(404, 422, 503))
-async def detail(application: Application, request_id: RequestId) -> RequestDetail:
-    request = await application.reception.find(request_id)
+async def detail(application: Application, request_id: RequestId) -> Any:
+    request = await reception_of(application).find(request_id)
+    shapes = shapes_of(application)
     async with application.store.reading() as session:
-        progress = await _progress(session, request)
-        files = await _files(session, request)
-        open_tasks = await tasks.open_count(session, request_id)
-    return RequestDetail(
-        **Status.model_validate(request).model_dump(by_alias=False, exclude={"request_id", "result"}),
-        id=request.id,
-        result_payload=request.result_payload,
-        channel=request.channel,
-        external_id=request.external_id,
-        priority=request.priority,
-        metadata=request.metadata_,
-        linked_to=request.linked_to,
-        link=request.link,
-        files=files,
-        progress=progress,
-        open_tasks=open_tasks,
-    )
+        known = {
+            **await status_of(shapes, session, request),
+            "channel": request.channel,
+            "external_id": request.external_id,
+            "priority": request.priority,
+            "metadata": request.metadata_,
+            "linked_to": request.linked_to,
+            "link": request.link,
+            "files": [{"name": one["name"], "size": one["size"]} for one in request.uploads or ()],
+            "progress": {"stages": await _stages(session, request.id)},
+            "open_tasks": await tasks.open_count(session, request_id),
+        }
+        return await shapes.details(session, request, known)
 
 
 @router.get(
@@ -164,7 +177,7 @@ async def timeline(
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> Timeline:
     """In an order in which nothing can appear behind a reader: come again with `after` = `next`."""
-    await application.reception.find(request_id)
+    await reception_of(application).find(request_id)
     position = position_of(after)
     async with application.store.reading() as session:
         found = await events.read(session, request_id, position, limit)
@@ -181,7 +194,7 @@ async def timeline(
 )
 async def cancel(application: Application, request_id: RequestId) -> Accepted:
     """It ends `failed` with the error code `cancelled`; 409 when it is over already."""
-    await application.reception.cancel(request_id)
+    await reception_of(application).cancel(request_id)
     return Accepted(request_id=request_id, status=RequestStatus.FAILED)
 
 
@@ -195,7 +208,7 @@ async def reprocess(
 ) -> Reprocessed:
     """As a new request, linked to the first one, with the same workflow or another."""
     workflow = body.workflow if body else None
-    new_id = await application.reception.reprocess(request_id, workflow)
+    new_id = await reception_of(application).reprocess(request_id, workflow)
     return Reprocessed(request_id=new_id, status=RequestStatus.RECEIVED, linked_to=request_id)
 
 
@@ -212,8 +225,7 @@ def _filtered(
 ) -> Any:
     query = select(
         Request.id, Request.status, Request.workflow_name, Request.channel, Request.external_id,
-        Request.created_at, Request.deadline_utc, Request.completed_at, Request.page_count,
-        Request.document_count, Request.error, Request.uploads,
+        Request.created_at, Request.deadline_utc, Request.completed_at, Request.error, Request.uploads,
     )  # fmt: skip
     wanted = (
         (Request.status, status),
@@ -238,29 +250,10 @@ def _behind(cursor: str) -> Any:
     return or_(Request.created_at < moment, same_moment)
 
 
-def _summary(row: Any) -> RequestSummary:
+def _summary(row: Any) -> dict[str, Any]:
     values = {name: getattr(row, name, None) for name in RequestSummary.model_fields}
     names = [upload["name"] for upload in row.uploads or ()]
-    return RequestSummary.model_validate({**values, "request_id": row.id, "file_names": names})
-
-
-async def _progress(session: AsyncSession, request: Request) -> Progress:
-    page_counts = await _counts(session, Page.status, Page.request_id == request.id)
-    document_counts = await _counts(session, Document.status, Document.request_id == request.id)
-    pages_found = sum(page_counts.values())
-    return Progress(
-        pages_total=pages_found or None if request.page_count is None else request.page_count,
-        pages_read=pages_found - page_counts.get(PageStatus.PENDING_OCR, 0),
-        pages_classified=page_counts.get(PageStatus.CLASSIFIED, 0),
-        documents_total=request.document_count,
-        documents_done=document_counts.get(DocumentStatus.COMPLETED, 0),
-        stages=await _stages(session, request.id),
-    )
-
-
-async def _counts(session: AsyncSession, column: Any, condition: Any) -> dict[str, int]:
-    query = select(column, func.count()).where(condition).group_by(column)
-    return {row[0]: row[1] for row in await session.execute(query)}
+    return {**values, "request_id": row.id, "file_names": names}
 
 
 async def _stages(session: AsyncSession, request_id: UUID) -> list[StageProgress]:
@@ -276,22 +269,4 @@ async def _stages(session: AsyncSession, request_id: UUID) -> list[StageProgress
     return [
         StageProgress(stage=stage, done=done, failed=failed)
         for stage, done, failed in await session.execute(query)
-    ]
-
-
-async def _files(session: AsyncSession, request: Request) -> list[FileInfo]:
-    """As they were found; before the split, as they were sent."""
-    found = await pages.files(session, request.id)
-    if not found:
-        return [FileInfo(name=upload["name"], size=upload["size"]) for upload in request.uploads or ()]
-    return [
-        FileInfo(
-            name=file.name,
-            media_type=file.media_type,
-            page_count=file.page_count,
-            notes=list(file.notes or ()),
-            problem=file.problem,
-            skipped=file.skipped,
-        )
-        for file in found
     ]

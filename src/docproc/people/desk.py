@@ -18,10 +18,11 @@ from docproc.apps.documents.review.classification import SplitAnswer, TypeAnswer
 from docproc.apps.documents.review.extraction import FieldsAnswer
 from docproc.apps.documents.store import corrections, documents, pages
 from docproc.apps.documents.store.corrections import Review
+from docproc.apps.documents.tables import DocumentStatus, PageStatus
 from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.store import events, rows
 from docproc.engine.store.session import is_passing
-from docproc.engine.store.tables import BackofficeTask, DocumentStatus, Operator, PageStatus
+from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.engine.transport import Copy
 from docproc.engine.workflow.definition import SecondReader
 from docproc.errors import NotAllowedError, TaskConflictError, UnknownTaskError

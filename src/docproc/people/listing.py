@@ -13,7 +13,8 @@ from sqlalchemy import ColumnElement, and_, func, literal_column, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.review.classification import asked, is_split
-from docproc.engine.store.tables import BackofficeTask, Operator, Request
+from docproc.engine.store.tables import Request
+from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.people.store import holding
 
 MOST = 50

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
+from docproc.engine.component import BaseComponent, ComponentSpec
 from docproc.engine.transport import (
     BACKOFFICE_EXCHANGE,
     DEAD_LETTER_EXCHANGE,
     DEAD_LETTER_QUEUE,
     DIRECT_EXCHANGE,
-    QUEUE_BINDINGS,
     Topology,
 )
 from docproc.errors import ConfigurationError, UnroutableError
+from docproc.registry import QUEUE_BINDINGS
 from tests.components import Heavy, Work
 from tests.unit.engine.workflow.flows import Unrun
 
@@ -76,9 +79,14 @@ def test_exchanges_have_the_specified_names() -> None:
     assert DEAD_LETTER_QUEUE == "q.dead_letters"
 
 
+def topology_of(components: Sequence[type[BaseComponent]] = ()) -> Topology:
+    """As a process has it: the bindings of what is installed, and these components."""
+    return Topology.of([ComponentSpec.of(component) for component in components], QUEUE_BINDINGS)
+
+
 def test_bindings_are_exactly_the_specified_ones() -> None:
     found: dict[str, dict[str, str]] = {}
-    for queue, (exchange, key) in Topology.of([]).bindings.items():
+    for queue, (exchange, key) in topology_of().bindings.items():
         found.setdefault(exchange, {})[key] = queue
     assert found == SPECIFIED
 
@@ -88,7 +96,7 @@ def test_bindings_are_exactly_the_specified_ones() -> None:
     [(exchange, key, queue) for exchange, keys in SPECIFIED.items() for key, queue in keys.items()],
 )
 def test_specified_keys_lead_to_the_specified_queues(exchange: str, key: str, queue: str) -> None:
-    topology = Topology.of([])
+    topology = topology_of()
     assert topology.queue(exchange, key) == queue
     assert topology.routing_key(queue) == key
 
@@ -99,57 +107,57 @@ def test_specified_keys_lead_to_the_specified_queues(exchange: str, key: str, qu
 )
 def test_key_without_a_queue_is_unroutable(exchange: str, key: str) -> None:
     with pytest.raises(UnroutableError) as caught:
-        Topology.of([]).queue(exchange, key)
+        topology_of().queue(exchange, key)
     assert (caught.value.exchange, caught.value.routing_key) == (exchange, key)
 
 
 def test_component_without_a_binding_is_bound_under_its_name() -> None:
-    topology = Topology.of([Work])
+    topology = topology_of([Work])
     assert topology.bindings["q.work"] == ("doc.direct", "work")
     assert topology.queue("doc.direct", "work") == "q.work"
 
 
 def test_component_may_choose_its_routing_key() -> None:
-    assert Topology.of([Named]).bindings["q.named"] == ("doc.direct", "mi.routing.key")
+    assert topology_of([Named]).bindings["q.named"] == ("doc.direct", "mi.routing.key")
 
 
 def test_component_may_choose_its_queue() -> None:
-    assert Topology.of([Elsewhere]).queue("doc.direct", "elsewhere") == "material_processing_high"
+    assert topology_of([Elsewhere]).queue("doc.direct", "elsewhere") == "material_processing_high"
 
 
 @pytest.mark.parametrize("component", [Ocr, Router])
 def test_specified_component_keeps_its_specified_binding(component: type[Unrun]) -> None:
-    assert Topology.of([component]).bindings == QUEUE_BINDINGS
+    assert topology_of([component]).bindings == QUEUE_BINDINGS
 
 
 def test_components_are_added_to_the_specified_bindings() -> None:
-    bindings = Topology.of([Work, Heavy, Named]).bindings
+    bindings = topology_of([Work, Heavy, Named]).bindings
     assert set(bindings) == {*QUEUE_BINDINGS, "q.work", "q.heavy", "q.named"}
 
 
 def test_order_of_the_components_changes_nothing() -> None:
-    assert Topology.of([Work, Named]).bindings == Topology.of([Named, Work]).bindings
+    assert topology_of([Work, Named]).bindings == topology_of([Named, Work]).bindings
 
 
 @pytest.mark.parametrize(
     ("components", "key"), [([Thief], "page.ocr"), ([Named, OtherNamed], "mi.routing.key")]
 )
-def test_two_queues_under_one_key_are_refused(components: list[type[Unrun]], key: str) -> None:
+def test_two_queues_under_one_key_are_refused(components: list[type[BaseComponent]], key: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        Topology.of(components)
+        topology_of(components)
     assert key in str(caught.value)
     assert "routing_key" in caught.value.remedy
 
 
 def test_components_may_share_a_queue() -> None:
-    topology = Topology.of([Work, Sharer])
+    topology = topology_of([Work, Sharer])
     assert topology.bindings["q.work"] == ("doc.direct", "work")
 
 
 def test_unknown_queue_has_no_routing_key() -> None:
-    assert Topology.of([]).routing_key("q.unknown") is None
+    assert topology_of().routing_key("q.unknown") is None
 
 
 def test_specified_bindings_cannot_be_changed_through_a_topology() -> None:
-    Topology.of([Work]).bindings["q.ocr"] = ("x", "y")
+    topology_of([Work]).bindings["q.ocr"] = ("x", "y")
     assert QUEUE_BINDINGS["q.ocr"] == ("doc.direct", "page.ocr")

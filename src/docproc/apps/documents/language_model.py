@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import structlog
 
-from docproc.settings import Settings
+from docproc.apps.documents.settings import DocumentsSettings
 
 log = structlog.get_logger()
 
@@ -24,7 +24,9 @@ _PATH = "/chat/completions"
 class LanguageModel:
     """One server and model. Answers come or they do not: whoever asks must be able to go on without."""
 
-    def __init__(self, settings: Settings, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    def __init__(
+        self, settings: DocumentsSettings, transport: httpx.AsyncBaseTransport | None = None
+    ) -> None:
         assert settings.llm_url is not None
         self._url = address(settings.llm_url)
         self._model = settings.llm_model

@@ -11,10 +11,11 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 from docproc.engine.blobs import Blob, BlobStore, check_key
 from docproc.errors import ConfigurationError, TooLargeError
+from docproc.settings import Settings
 
 _CHUNK = 1024 * 1024
 # Unfinished files lie here, on the same file system, so that a rename is enough.
@@ -22,8 +23,14 @@ _SCRATCH = ".scratch"
 
 
 class LocalBlobStore(BlobStore):
+    """Where no DOCPROC_STORAGE_URL is set, or one that begins with `file:`."""
+
     def __init__(self, root: Path) -> None:
         self.root = root
+
+    @classmethod
+    def create(cls, settings: Settings) -> Self:
+        return cls(settings.effective_storage_path)
 
     async def put(self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None) -> Blob:
         with self.scratch() as folder:

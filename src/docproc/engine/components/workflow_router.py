@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.engine.component import NEXT, REQUEST_UNIT, BaseComponent, Emission
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store import requests
-from docproc.engine.store.tables import Request, RequestStatus
+from docproc.engine.store.tables import Request
 from docproc.engine.workflow import conditions
 from docproc.engine.workflow.checkpoints import Checkpoints, checkpoints
 from docproc.engine.workflow.definition import Workflow
@@ -29,7 +29,7 @@ class WorkflowRouter(BaseComponent):
     async def process_messages(
         self, messages: Sequence[PipelineMessage], session: AsyncSession
     ) -> list[list[Emission]]:
-        await requests.advance(session, [message.request_id for message in messages], RequestStatus.ROUTING)
+        await requests.advance(session, [message.request_id for message in messages], requests.ROUTING)
         return [[(NEXT, await self._route(message, session))] for message in messages]
 
     async def _route(self, message: PipelineMessage, session: AsyncSession) -> PipelineMessage:

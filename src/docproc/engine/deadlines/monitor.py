@@ -13,12 +13,12 @@ import prometheus_client
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.app import App
 from docproc.engine.deadlines.checks import Due, due_now
 from docproc.engine.deadlines.margin import Margin
 from docproc.engine.deadlines.partials import Partials
 from docproc.engine.message import utc_now
 from docproc.engine.running import bands
+from docproc.engine.running.node import Node
 from docproc.engine.store import answers, events, requests, tasks, watch
 from docproc.engine.store.session import is_passing
 from docproc.engine.store.tables import Request
@@ -54,7 +54,7 @@ class Done:
 class SlaMonitor:
     """Any number may run: what each does is claimed in the database, so it happens once."""
 
-    def __init__(self, application: App, now: Callable[[], datetime] = utc_now) -> None:
+    def __init__(self, application: Node, now: Callable[[], datetime] = utc_now) -> None:
         self.application = application
         self.store = application.store
         self.partials = Partials(application)

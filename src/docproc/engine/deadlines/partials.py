@@ -7,9 +7,9 @@ from typing import Any
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.app import App
 from docproc.engine.component import BaseComponent
 from docproc.engine.message import PipelineMessage, utc_now
+from docproc.engine.running.node import Node
 from docproc.engine.store import answers, missing
 from docproc.engine.store.session import is_passing
 from docproc.engine.store.tables import Request
@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 class Partials:
     """Made in the monitor's own process, so that an answer never waits behind the work it reports on."""
 
-    def __init__(self, application: App) -> None:
+    def __init__(self, application: Node) -> None:
         self.application = application
         self._components: dict[str, BaseComponent] = {}
 
@@ -42,15 +42,15 @@ class Partials:
         return {"request_id": str(request.id), "partial": True, "missing": left}
 
     async def _last_component(self, request: Request) -> BaseComponent | None:
-        """The component that answers, if it can answer in part."""
+        """The component that answers; None where flow or component are not to be had in this process."""
         try:
             plan = (await self.application.versions.router(_message(request))).plan
-        except DocProcError:  # a flow that is gone from here: what is missing can be told all the same
+            last = next(step for step in plan.steps.values() if not step.following)
+            return self._component(last.component.name)
+        except DocProcError:  # what is missing can be told all the same
             return None
-        last = next(step for step in plan.steps.values() if not step.following)
-        if last.component.partial_result is BaseComponent.partial_result:
-            return None
-        name = last.component.component_name
+
+    def _component(self, name: str) -> BaseComponent:
         if name not in self._components:
             self._components[name] = self.application.component(name)
         return self._components[name]

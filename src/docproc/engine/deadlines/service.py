@@ -10,9 +10,9 @@ from contextlib import asynccontextmanager, suppress
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from docproc.app import App
 from docproc.engine.deadlines.monitor import SlaMonitor
 from docproc.engine.deadlines.planner import Planner
+from docproc.engine.running.node import Node
 from docproc.errors import DocProcError, TransportError
 
 log = structlog.get_logger(__name__)
@@ -24,7 +24,7 @@ PAUSE_SECONDS = 1.0
 class Service:
     """Watches deadlines until it is stopped; whatever fails in it is begun again."""
 
-    def __init__(self, application: App) -> None:
+    def __init__(self, application: Node) -> None:
         self.application = application
         self.monitor = SlaMonitor(application)
         self.planner = Planner(application.forecaster, application.relay)
@@ -66,7 +66,7 @@ class Service:
             await asyncio.sleep(PAUSE_SECONDS)
 
 
-async def serve(application: App, stopping: asyncio.Event) -> None:
+async def serve(application: Node, stopping: asyncio.Event) -> None:
     """Until `stopping` is set."""
     async with Service(application).running():
         await stopping.wait()

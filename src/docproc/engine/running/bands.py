@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from uuid import UUID
 
-from docproc.engine.running.outbox import copy_of
 from docproc.engine.running.relay import Relay
+from docproc.engine.running.sending import copy_of
 from docproc.engine.store import messages
 
 MOST_URGENT = 9

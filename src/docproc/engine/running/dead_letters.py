@@ -14,10 +14,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.engine.component import BaseComponent
 from docproc.engine.message import Failure, PipelineMessage, utc_now
 from docproc.engine.running.outbox import Outbox
+from docproc.engine.running.sending import Handled
 from docproc.engine.running.work import Outcome, Work
 from docproc.engine.store import events, messages, requests, rows
 from docproc.engine.store.messages import Outgoing
-from docproc.engine.store.tables import DeadLetter, Message, MessageState
+from docproc.engine.store.tables import DeadLetter, Message, MessageState, RequestStatus
 from docproc.engine.transport import Copy, Delivery
 from docproc.engine.workflow.definition import OnFailure
 from docproc.errors import DocProcError, MessageError, PermanentError
@@ -127,10 +128,10 @@ async def _open_letter(session: AsyncSession, letter_id: UUID) -> DeadLetter:
 
 async def _status_of(outbox: Outbox, message: PipelineMessage) -> str:
     if not message.current_stage:
-        return "routing"
+        return RequestStatus.ROUTING
     router = await outbox.versions.router(message)
     step = router.plan.steps.get(message.current_stage)
-    return (step.component.status if step else None) or "processing"
+    return (step.component.status if step else None) or RequestStatus.PROCESSING
 
 
 async def _after(
@@ -140,7 +141,7 @@ async def _after(
     message = work.message
     substitute = await component.after_exhausted(message, error, session)
     if substitute:
-        return await outbox.dispatch(session, [(message, substitute)])
+        return await outbox.dispatch(session, [Handled(message, substitute)])
     step = work.step
     failure = Failure(
         stage=message.current_stage,

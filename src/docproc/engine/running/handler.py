@@ -13,6 +13,7 @@ from docproc.engine.component import BaseComponent, Emission, JoinComponent
 from docproc.engine.message import PipelineMessage
 from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.relay import Relay
+from docproc.engine.running.sending import Handled
 from docproc.engine.running.work import Outcome, Work
 from docproc.engine.store import events, messages, rows
 from docproc.engine.store.messages import AlreadyHandled, PartlyHandled
@@ -49,9 +50,12 @@ class Handler:
 
     async def _one(self, work: Work) -> None:
         async with self.store.handling(self.claim(work)) as session:
-            produced = self.component.process_message(work.message, session)
-            work.emissions = emissions_of(self.component, work, await cast(Awaitable[Any], produced))
-            copies = await self.outbox.dispatch(session, [(work.message, work.emissions)])
+            if isinstance(self.component, JoinComponent):
+                await self._join([work], session)
+            else:
+                produced = self.component.process_message(work.message, session)
+                work.emissions = emissions_of(self.component, work, await cast(Awaitable[Any], produced))
+            copies = await self.outbox.dispatch(session, [work.handled])
             work.ended(Outcome.DONE)
             await events.record(session, [work.event(self.outbox.worker_id)])
         await self.relay.publish(copies)
@@ -71,15 +75,26 @@ class Handler:
     async def _commit_group(self, works: Sequence[Work]) -> None:
         ids = [work.message.message_id for work in works]
         async with self.store.handling(messages.claim_many(self.store, ids, self.lease)) as session:
-            produced = await self.component.process_messages([w.message for w in works], session)
-            for work, emissions in zip(works, produced, strict=True):
-                work.emissions = emissions_of(self.component, work, emissions)
-            copies = await self.outbox.dispatch(session, [(w.message, w.emissions) for w in works])
+            if isinstance(self.component, JoinComponent):
+                await self._join(works, session)
+            else:
+                produced = await self.component.process_messages([w.message for w in works], session)
+                for work, emissions in zip(works, produced, strict=True):
+                    work.emissions = emissions_of(self.component, work, emissions)
+            copies = await self.outbox.dispatch(session, [work.handled for work in works])
             for work in works:
                 work.together = len(works)
                 work.ended(Outcome.DONE)
             await events.record(session, [w.event(self.outbox.worker_id) for w in works])
         await self.relay.publish(copies)
+
+    async def _join(self, works: Sequence[Work], session: AsyncSession) -> None:
+        """Only a join says more than what it emits: which joins these messages completed."""
+        component = cast(JoinComponent, self.component)
+        joined = await component.join([work.message for work in works], session)
+        for work, one in zip(works, joined, strict=True):
+            work.emissions = emissions_of(component, work, one.emissions)
+            work.fired = one.fired
 
     async def _stream(self, work: Work) -> None:
         """A large fan-out: each chunk commits with the cursor moved, the last one removes the message."""
@@ -97,7 +112,7 @@ class Handler:
                     await self._commit_chunk(session, work, chunk, seen)
                     chunk = []
                     size = min(size * 2, STREAM_CHUNK)
-            copies = await self.outbox.dispatch(session, [(work.message, chunk)])
+            copies = await self.outbox.dispatch(session, [Handled(work.message, chunk)])
             await rows.execute(session, "DELETE FROM messages WHERE id = :id", id=work.message.message_id)
             work.ended(Outcome.DONE)
             await events.record(session, [work.event(self.outbox.worker_id, {"emitted": seen})])
@@ -106,7 +121,7 @@ class Handler:
     async def _commit_chunk(
         self, session: AsyncSession, work: Work, chunk: list[Emission], seen: int
     ) -> None:
-        copies = await self.outbox.dispatch(session, [(work.message, chunk)], more_to_come=True)
+        copies = await self.outbox.dispatch(session, [Handled(work.message, chunk)], more_to_come=True)
         await rows.execute(
             session,
             "UPDATE messages SET cursor = :seen WHERE id = :id",

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 from uuid import UUID, uuid5
 
 from sqlalchemy import update
-from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.component import BACKOFFICE, NEXT, Emission
 from docproc.engine.message import PipelineMessage, child_key
+from docproc.engine.running import branches
+from docproc.engine.running.sending import Handled, Sending
+from docproc.engine.running.statuses import Statuses
+from docproc.engine.running.windows import Windows
 from docproc.engine.store import fan_in, fan_out, messages, requests
-from docproc.engine.store.columns import as_uuid
 from docproc.engine.store.session import Store
 from docproc.engine.store.tables import MessageState, Request
 from docproc.engine.transport import Copy, Topology
 from docproc.engine.workflow.plan import Step
-from docproc.engine.workflow.routing import BranchArrival, Route, Routed, Router
+from docproc.engine.workflow.routing import Route, Routed, Router
 from docproc.engine.workflow.versions import Versions
-
-
-@dataclass(slots=True)
-class Sending:
-    """What one transaction sends, gathered over all the messages it handles."""
-
-    routed: list[Routed] = field(default_factory=list)
-    statuses: dict[str, set[UUID]] = field(default_factory=lambda: defaultdict(set))
-    copies: list[Copy] = field(default_factory=list)
-    endings: list[requests.Ending] = field(default_factory=list)
 
 
 class Outbox:
@@ -45,7 +35,8 @@ class Outbox:
         self.topology = topology
         self.worker_id = worker_id
         self.has_broker = has_broker
-        self._ranks: OrderedDict[UUID, int] = OrderedDict()
+        self.statuses = Statuses()
+        self.windows = Windows(versions, topology, store.dialect)
 
     @property
     def _state(self) -> MessageState:
@@ -58,18 +49,18 @@ class Outbox:
     async def dispatch(
         self,
         session: AsyncSession,
-        handled: Sequence[tuple[PipelineMessage, Sequence[Emission]]],
+        handled: Sequence[Handled],
         *,
         more_to_come: bool = False,
     ) -> list[Copy]:
         """Send what was emitted for these messages; `more_to_come` leaves a streamed fan-out unsealed."""
         sending = Sending()
         routes: list[tuple[Router, Route]] = []
-        for message, emissions in handled:
-            for router, found in await self._routes(session, message, emissions, sending, more_to_come):
+        for one in handled:
+            for router, found in await self._routes(session, one, sending, more_to_come):
                 routes.extend((router, route) for route in found)
-        await self._meet(session, routes, sending)
-        await self._release_windows(session, handled, sending)
+        await branches.meet(session, routes, sending)
+        await self.windows.release(session, handled, sending, state=self._state, worker_id=self._sender)
         copies = await self._send(session, sending)
         await requests.finish_all(session, sending.endings)
         return copies
@@ -77,14 +68,14 @@ class Outbox:
     async def enter(self, session: AsyncSession, router: Router, message: PipelineMessage) -> list[Copy]:
         """Send a new request into its flow; it stays `received` until somebody works on it."""
         sending = Sending()
-        await self._meet(session, [(router, route) for route in _silent(router.enter(message))], sending)
+        await branches.meet(session, [(router, route) for route in _silent(router.enter(message))], sending)
         return await self._send(session, sending)
 
     async def resume(self, session: AsyncSession, message: PipelineMessage) -> list[Copy]:
         """A person answered: the message goes on from its stage, by the version its request started with."""
         router = await self.versions.router(message)
         sending = Sending()
-        await self._meet(session, [(router, route) for route in router.after(message)], sending)
+        await branches.meet(session, [(router, route) for route in router.after(message)], sending)
         return await self._send(session, sending)
 
     async def send(self, session: AsyncSession, routed: Sequence[Routed]) -> list[Copy]:
@@ -94,30 +85,24 @@ class Outbox:
     # --- where it goes ------------------------------------------------------------------------------
 
     async def _routes(
-        self,
-        session: AsyncSession,
-        message: PipelineMessage,
-        emissions: Sequence[Emission],
-        sending: Sending,
-        more_to_come: bool,
+        self, session: AsyncSession, handled: Handled, sending: Sending, more_to_come: bool
     ) -> list[tuple[Router, list[Route]]]:
+        message, emissions, fired = handled.message, handled.emissions, handled.fired
         if not message.current_stage:
             return [
                 await self._enter_flow(session, emitted) for target, emitted in emissions if target == NEXT
             ]
         router = await self.versions.router(message)
         step = router.plan.step(message.current_stage)
-        if step.component.status:
-            sending.statuses[step.component.status].add(message.request_id)
-        fired = _fired(session, message)
+        if step.standing:
+            sending.standings[step.standing].add(message.request_id)
         if not step.following:
             generation = fired.generation if fired else message.generation
             sending.endings.extend(_endings(message.request_id, emissions, generation))
             emissions = [emission for emission in emissions if emission[0] != NEXT]
         if step.fans_out_to is None:
             return [(router, router.resolve(message, emissions, fired.generation if fired else None))]
-        routes = await self._fan_out(session, router, step, message, emissions, sending, more_to_come)
-        return [(router, routes)]
+        return [(router, await self._fan_out(session, router, step, handled, sending, more_to_come))]
 
     async def _enter_flow(
         self, session: AsyncSession, emitted: PipelineMessage
@@ -138,26 +123,24 @@ class Outbox:
         session: AsyncSession,
         router: Router,
         step: Step,
-        message: PipelineMessage,
-        emissions: Sequence[Emission],
+        handled: Handled,
         sending: Sending,
         more_to_come: bool,
     ) -> list[Route]:
         """Announce the units to the join that will collect them; seal it when these were the last."""
-        fired = _fired(session, message)
+        message, emissions, fired = handled.message, handled.emissions, handled.fired
         over = not more_to_come and (fired is not None or not step.is_join)
         if not emissions and not over:
             return []
         join = router.plan.step(step.fans_out_to or "")
         group_key = message.group_key if step.is_join else message.unit_key
         hint = fired.generation if fired else message.generation
-        like = fan_in.Arrival(message.request_id, message.tenant_id, join.join_name, group_key, hint, "")
+        like = replace(fan_in.Arrival.of(message, join.join_name), group_key=group_key, generation=hint)
         units = sum(target != BACKOFFICE for target, _ in emissions)
         opened = await fan_out.announce_units(session, like, units, is_last=over)
         routes = router.resolve(message, emissions, opened.generation)
         if step.stage.window is not None:
-            room = max(0, step.stage.window + opened.received_count - opened.announced_before)
-            routes = _hold(routes, room, window_name(like, opened.generation))
+            routes = self.windows.hold(routes, step.stage.window, opened, join, group_key)
         if opened.complete:
             sending.routed.append(self._nudge(router, join, message, opened.complete))
         return routes
@@ -176,74 +159,13 @@ class Outbox:
         )
         return router.address(join, nudge)
 
-    async def _release_windows(
-        self,
-        session: AsyncSession,
-        handled: Sequence[tuple[PipelineMessage, Sequence[Emission]]],
-        sending: Sending,
-    ) -> None:
-        """Units that arrived at a join, or left for a person, make room in the window of their fan-out."""
-        room: dict[tuple[UUID, str], int] = defaultdict(int)
-        for message, emissions in handled:
-            if not message.current_stage or not message.unit_key:
-                continue
-            plan = (await self.versions.router(message)).plan
-            if not plan.has_windows:
-                continue
-            step = plan.step(message.current_stage)
-            left = step.is_join or any(target == BACKOFFICE for target, _ in emissions)
-            join = step if step.is_join else plan.steps.get(step.collected_by or "")
-            if left and join and join.opened_by and plan.step(join.opened_by).stage.window:
-                like = fan_in.Arrival(message.request_id, "", join.join_name, message.group_key, 0, "")
-                room[message.request_id, window_name(like, message.generation)] += 1
-        for (request_id, name), count in sorted(room.items(), key=lambda item: (str(item[0][0]), item[0][1])):
-            freed = await messages.release_held(
-                session,
-                self.store.dialect,
-                request_id,
-                name,
-                count,
-                state=self._state,
-                worker_id=self._sender,
-            )
-            sending.copies.extend(copy_of(row, self.topology) for row in freed)
-
-    # --- branches -----------------------------------------------------------------------------------
-
-    async def _meet(
-        self, session: AsyncSession, routes: list[tuple[Router, Route]], sending: Sending
-    ) -> None:
-        """Let branches of a unit wait for each other; whoever comes last goes on with what all found."""
-        while routes:
-            sending.routed.extend(route for _, route in routes if isinstance(route, Routed))
-            waiting = [(router, r) for router, r in routes if isinstance(r, BranchArrival)]
-            routes = []
-            if not waiting:
-                return
-            for join in await fan_in.arrive(session, [_branch(arrival) for _, arrival in waiting]):
-                router, arrival = waiting[join.completed_by]
-                merged = await self._merge(session, arrival, join)
-                onward = router.into(arrival.step, merged, uuid5(join.id, str(join.generation)))
-                routes.extend((router, route) for route in onward)
-
-    async def _merge(
-        self, session: AsyncSession, arrival: BranchArrival, join: fan_in.Join
-    ) -> PipelineMessage:
-        """One message for the unit: the branches' payloads on top of each other, in the order of `after:`."""
-        found = await fan_in.bodies(session, join)
-        payload: dict[str, Any] = {}
-        for branch in arrival.step.previous:
-            if branch in found:
-                payload |= found[branch].payload
-        return arrival.message.model_copy(update={"payload": payload, "generation": join.generation})
-
     # --- rows ---------------------------------------------------------------------------------------
 
     async def _send(self, session: AsyncSession, sending: Sending) -> list[Copy]:
         for item in sending.routed:
-            if item.status:
-                sending.statuses[item.status].add(item.message.request_id)
-        await self._advance(session, sending.statuses)
+            if item.standing:
+                sending.standings[item.standing].add(item.message.request_id)
+        await self.statuses.advance(session, sending.standings)
         outgoing = [messages.Outgoing.of(r.message, r.queue, r.held_by) for r in sending.routed]
         await messages.send(session, outgoing, state=self._state, worker_id=self._sender)
         sent = [(r, o) for r, o in zip(sending.routed, outgoing, strict=True) if r.held_by is None]
@@ -257,33 +179,10 @@ class Outbox:
         )
         return sending.copies
 
-    async def _advance(self, session: AsyncSession, statuses: dict[str, set[UUID]]) -> None:
-        for status in sorted(statuses, key=requests.rank):
-            place = requests.rank(status)
-            behind = [rid for rid in statuses[status] if self._ranks.get(rid, -1) < place]
-            if behind:
-                await requests.advance(session, behind, status)
-                session.info.setdefault("after_commit", []).append(
-                    lambda ids=tuple(behind), rank=place: self._note_ranks(ids, rank)
-                )
-
-    def _note_ranks(self, request_ids: Sequence[UUID], rank: int) -> None:
-        """Remembered so that the thousandth page does not ask again; forgotten when it grows old."""
-        for request_id in request_ids:
-            self._ranks[request_id] = max(rank, self._ranks.pop(request_id, -1))
-        while len(self._ranks) > 10_000:
-            self._ranks.popitem(last=False)
-
 
 def _silent(routes: Sequence[Route]) -> list[Route]:
     """Into a flow: the status changes when the first stage works on it, not when it is sent there."""
-    return [replace(route, status=None) if isinstance(route, Routed) else route for route in routes]
-
-
-def _fired(session: AsyncSession, message: PipelineMessage) -> fan_in.Join | None:
-    """The join that handling this message completed, if it did."""
-    joins: dict[UUID, fan_in.Join] = session.info.get(fan_in.FIRED_JOINS, {})
-    return joins.get(message.message_id)
+    return [replace(route, standing=None) if isinstance(route, Routed) else route for route in routes]
 
 
 def _endings(request_id: UUID, emissions: Sequence[Emission], generation: int) -> list[requests.Ending]:
@@ -296,38 +195,3 @@ def _endings(request_id: UUID, emissions: Sequence[Emission], generation: int) -
         for target, emitted in emissions
         if target == NEXT
     ]
-
-
-def _branch(arrival: BranchArrival) -> fan_in.Arrival:
-    message = arrival.message
-    return fan_in.Arrival(
-        request_id=message.request_id,
-        tenant_id=message.tenant_id,
-        stage=arrival.step.branch_join_name,
-        group_key=message.unit_key,
-        generation=message.generation,
-        unit_key=arrival.branch,
-        body=message.encode().decode(),
-        expected=len(arrival.step.previous),
-    )
-
-
-def _hold(routes: Sequence[Route], room: int, name: str) -> list[Route]:
-    """All but the first `room` messages wait for the window."""
-    held: list[Route] = []
-    for place, route in enumerate(routes):
-        if place >= room and isinstance(route, Routed):
-            route = replace(route, held_by=name)
-        held.append(route)
-    return held
-
-
-def window_name(like: fan_in.Arrival, generation: int) -> str:
-    return f"{like.stage}:{like.group_key}:{generation}"
-
-
-def copy_of(row: Row[Any], topology: Topology) -> Copy:
-    """The copy of a row that was read back from the database."""
-    # A queue this process does not know (another system's) is addressed by its name.
-    exchange, routing_key = topology.bindings.get(row.queue, ("", row.queue))
-    return Copy(as_uuid(row.id), exchange, routing_key, row.queue, row.band, row.body.encode())

@@ -10,7 +10,7 @@ import structlog
 from sqlalchemy.exc import DBAPIError
 
 from docproc.engine.message import PipelineMessage, utc_now
-from docproc.engine.running.outbox import copy_of
+from docproc.engine.running.sending import copy_of
 from docproc.engine.store import messages, rows
 from docproc.engine.store.session import Store, is_passing
 from docproc.engine.store.tables import DeadLetter

@@ -13,14 +13,9 @@ from docproc.engine.message import PipelineMessage
 from docproc.engine.running import dead_letters
 from docproc.engine.running.dead_letters import describe
 from docproc.engine.running.handler import Handler
-from docproc.engine.running.middleware.again import Again
-from docproc.engine.running.middleware.logs import Logs
-from docproc.engine.running.middleware.metrics import Metrics
-from docproc.engine.running.middleware.retrying import Retrying
-from docproc.engine.running.middleware.timeout import TimeLimit
 from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.relay import Relay
-from docproc.engine.running.work import Work, wrap
+from docproc.engine.running.work import MiddlewareContext, Policies, Work, wrap
 from docproc.engine.store import messages
 from docproc.engine.store.session import is_passing
 from docproc.engine.transport import Copy, Delivery, Transport
@@ -38,7 +33,14 @@ class Runner:
     """One component in one process."""
 
     def __init__(
-        self, component: BaseComponent, transport: Transport, outbox: Outbox, relay: Relay, *, prefetch: int
+        self,
+        component: BaseComponent,
+        transport: Transport,
+        outbox: Outbox,
+        relay: Relay,
+        policies: Policies,
+        *,
+        prefetch: int,
     ) -> None:
         self.component = component
         self.transport = transport
@@ -53,16 +55,8 @@ class Runner:
         leases = component.exclusive or not transport.has_broker
         handler = Handler(component, self.store, outbox, relay, leases=leases)
         self.may_group = self.batch > 1 and not handler.streams
-        self.handle = wrap(
-            handler,
-            [
-                Logs(component.component_name),
-                Metrics(component.component_name),
-                Again(),
-                Retrying(component, outbox, relay, handler, transport.wake_delayed),
-                TimeLimit(),
-            ],
-        )
+        context = MiddlewareContext(component, transport, outbox, relay, handler, policies.log_fields)
+        self.handle = wrap(handler, [one.create(context) for one in policies.middleware])
 
     async def run(self) -> None:
         """Until the transport is told to stop; then what is in flight finishes."""

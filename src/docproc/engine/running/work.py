@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from docproc.engine.component import BACKOFFICE, Emission
 from docproc.engine.message import PipelineMessage, utc_now
+from docproc.engine.running.sending import Handled
 from docproc.engine.store.events import Event
+from docproc.engine.store.fan_in import Join
 from docproc.engine.transport import Delivery
 from docproc.engine.workflow.plan import Step
+
+if TYPE_CHECKING:
+    from docproc.engine.component import BaseComponent
+    from docproc.engine.running.handler import Handler
+    from docproc.engine.running.outbox import Outbox
+    from docproc.engine.running.relay import Relay
+    from docproc.engine.transport import Transport
 
 
 class Outcome(StrEnum):
@@ -34,6 +44,8 @@ class Work:
     finished_at: datetime | None = None
     outcome: Outcome | None = None
     emissions: Sequence[Emission] = ()
+    # The join that it completed, where its stage is one.
+    fired: Join | None = None
     error: Exception | None = None
     # How many messages share its transaction.
     together: int = 1
@@ -41,6 +53,10 @@ class Work:
     @property
     def timeout_seconds(self) -> float | None:
         return self.step.stage.timeout_seconds if self.step else None
+
+    @property
+    def handled(self) -> Handled:
+        return Handled(self.message, self.emissions, self.fired)
 
     @property
     def went_to_people(self) -> bool:
@@ -71,17 +87,49 @@ class Work:
         )
 
 
+LogFields = Callable[[PipelineMessage, Mapping[str, Any]], dict[str, Any]]
 Handle = Callable[[Sequence[Work]], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class MiddlewareContext:
+    """What middleware is given at construction: the runner it belongs to."""
+
+    component: BaseComponent
+    transport: Transport
+    outbox: Outbox
+    relay: Relay
+    handler: Handler
+    # What applications add to a log line, by the message and the payload of the first one emitted.
+    log_fields: LogFields
 
 
 class Middleware:
     """One policy around the handling of messages; the default hands on and does nothing.
 
-    It is called with one message, or with a group that is handled in one transaction.
+    Packages offer their own by the entry point group `docproc.middleware`. It is called with one message, or
+    with a group that is handled in one transaction.
     """
+
+    # Where it stands among the others: a smaller number is further out. What is raised by middleware inside
+    # `retrying` (400) is a failure of the message; outside of it, it ends the worker.
+    place: ClassVar[int] = 450
+
+    @classmethod
+    def create(cls, context: MiddlewareContext) -> Self:
+        """Called once for each component in a process."""
+        return cls()
 
     async def __call__(self, works: Sequence[Work], handle: Handle) -> None:
         await handle(works)
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """How messages are handled in a process, whatever the component: outermost middleware first."""
+
+    middleware: Sequence[type[Middleware]]
+    log_fields: LogFields
 
 
 def wrap(handle: Handle, middleware: Sequence[Middleware]) -> Handle:

@@ -14,6 +14,7 @@ from docproc.engine.running.leases import Heartbeat, Takeover
 from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.relay import Relay
 from docproc.engine.running.runner import Runner
+from docproc.engine.running.work import Policies
 from docproc.engine.store import sweep, workers
 from docproc.engine.transport import Transport
 from docproc.errors import TransportError
@@ -34,12 +35,14 @@ class Worker:
         transport: Transport,
         outbox: Outbox,
         relay: Relay,
+        policies: Policies,
     ) -> None:
         self.settings = settings
         self.components = components
         self.transport = transport
         self.outbox = outbox
         self.relay = relay
+        self.policies = policies
         self.store = outbox.store
         self.heartbeat = Heartbeat(
             settings.effective_database_url,
@@ -80,7 +83,12 @@ class Worker:
             self._background.append(asyncio.create_task(job))
         for component in self.components:
             runner = Runner(
-                component, self.transport, self.outbox, self.relay, prefetch=self.settings.prefetch_count
+                component,
+                self.transport,
+                self.outbox,
+                self.relay,
+                self.policies,
+                prefetch=self.settings.prefetch_count,
             )
             self._runners.append(asyncio.create_task(runner.run(), name=component.component_name))
         self._consuming = True

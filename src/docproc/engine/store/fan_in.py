@@ -21,9 +21,6 @@ from docproc.engine.store.tables import AggregationState, FanInArrival
 STATE: Any = AggregationState.__table__
 ARRIVALS: Any = FanInArrival.__table__
 
-# Where a session remembers, by message id, the joins that fired in it: the outbox seals their fan-outs.
-FIRED_JOINS = "fired_joins"
-
 # The unit key of the nudge a join gets when it turns out complete only at sealing.
 SEALED_UNIT = "__sealed__"
 
@@ -44,6 +41,22 @@ class Arrival:
     failure: str | None = None
     body: str | None = None
     expected: int | None = None
+
+    @classmethod
+    def of(
+        cls, message: PipelineMessage, stage: str, *, body: bool = False, failure: str | None = None
+    ) -> Arrival:
+        """The message's unit at the join called `stage`; with `body`, the message is kept there, too."""
+        return cls(
+            message.request_id,
+            message.tenant_id,
+            stage,
+            message.group_key,
+            message.generation,
+            message.unit_key,
+            failure,
+            message.encode().decode() if body else None,
+        )
 
     @property
     def key(self) -> JoinKey:
@@ -263,11 +276,6 @@ async def newest_generation(session: AsyncSession, request_id: UUID) -> int:
         select(func.max(STATE.c.generation)).where(STATE.c.request_id == request_id)
     )
     return int(newest or 1)
-
-
-def keep_open(session: AsyncSession, message_id: UUID) -> None:
-    """A join fired on this message, but what it fans out is not over: a late arrival will bring the rest."""
-    session.info.get(FIRED_JOINS, {}).pop(message_id, None)
 
 
 async def bodies(session: AsyncSession, join: Join) -> dict[str, PipelineMessage]:

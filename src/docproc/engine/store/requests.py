@@ -14,37 +14,22 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.message import utc_now
 from docproc.engine.store import answers, events, fan_in, messages, tasks
+from docproc.engine.store.standing import Standing
 from docproc.engine.store.tables import Request, RequestStatus
 
-# The order of life. A status that is not listed here ranks with `processing`.
-RANKS = {
-    status: rank
-    for rank, status in enumerate(
-        (
-            RequestStatus.RECEIVED,
-            RequestStatus.ROUTING,
-            RequestStatus.SPLITTING,
-            RequestStatus.PROCESSING,
-            RequestStatus.EXTRACTING,
-            RequestStatus.CONSOLIDATING,
-        )
-    )
-}
+# Where every flow begins.
+ROUTING = Standing(RequestStatus.ROUTING, (RequestStatus.RECEIVED,))
 TERMINAL = (RequestStatus.COMPLETED, RequestStatus.FAILED, RequestStatus.SLA_BREACHED)
 
 
-def rank(status: str) -> int:
-    return RANKS.get(RequestStatus(status), RANKS[RequestStatus.PROCESSING]) if status in RANKS else 3
-
-
-async def advance(session: AsyncSession, request_ids: Sequence[UUID], status: str) -> list[UUID]:
-    """Move requests forward to `status`; those already there, beyond it or ended stay. One event each."""
-    earlier = [known.value for known, place in RANKS.items() if place < rank(status)]
-    if not earlier or not request_ids:
+async def advance(session: AsyncSession, request_ids: Sequence[UUID], standing: Standing) -> list[UUID]:
+    """Move requests forward to a status; those already there, beyond it or ended stay. One event each."""
+    if not standing.after or not request_ids:
         return []
+    status = standing.status
     moved = await session.execute(
         update(Request)
-        .where(Request.id.in_(sorted(request_ids, key=str)), Request.status.in_(earlier))
+        .where(Request.id.in_(sorted(request_ids, key=str)), Request.status.in_(standing.after))
         .values(status=status, updated_at=utc_now())
         .returning(Request.id, Request.tenant_id)
         .execution_options(synchronize_session=False)

@@ -1,4 +1,4 @@
-"""The tables: six of the specification, and the engine's own. Every row carries its tenant."""
+"""The tables of requests, messages, joins, events and answers. Every row carries its tenant."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from docproc.engine.message import utc_now
-from docproc.engine.store.columns import Id, Integers, Json, Moment, Strings
+from docproc.engine.store.columns import Id, Json, Moment
 
 
 class Base(DeclarativeBase):
@@ -36,12 +36,12 @@ class Tenanted:
 
 
 class RequestStatus(StrEnum):
+    """The statuses that every request knows; between `routing` and the end, components add their own."""
+
     RECEIVED = "received"
     ROUTING = "routing"
-    SPLITTING = "splitting"
+    # Being worked on, where no component says it more exactly.
     PROCESSING = "processing"
-    EXTRACTING = "extracting"
-    CONSOLIDATING = "consolidating"
     COMPLETED = "completed"
     FAILED = "failed"
     SLA_BREACHED = "sla_breached"
@@ -62,8 +62,6 @@ class Request(Tenanted, Base):
     priority: Mapped[int] = mapped_column(SmallInteger, default=5, server_default="5")
     deadline_utc: Mapped[datetime | None] = mapped_column(Moment)
     sla_seconds: Mapped[float | None] = mapped_column(Float)
-    page_count: Mapped[int | None] = mapped_column(Integer)
-    document_count: Mapped[int | None] = mapped_column(Integer)
     result_payload: Mapped[Any | None] = mapped_column(Json)
     # The generation of units the result was made of: an older one never replaces a newer one.
     result_generation: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
@@ -161,218 +159,6 @@ class AnswerDelivery(Tenanted, Base):
             sqlite_where=text("state = 'pending'"),
         ),
     )
-
-
-class File(Tenanted, Base):
-    """A file with pages: an upload, or one found inside an upload (archive, mail)."""
-
-    __tablename__ = "files"
-
-    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
-    request_id: Mapped[UUID] = mapped_column(Id, ForeignKey("requests.id", ondelete="CASCADE"))
-    file_index: Mapped[int] = mapped_column(Integer)
-    name: Mapped[str] = mapped_column(Text)
-    blob_key: Mapped[str | None] = mapped_column(String(255))
-    media_type: Mapped[str] = mapped_column(String(127))
-    page_count: Mapped[int] = mapped_column(Integer)
-    notes: Mapped[Any] = mapped_column(Strings, default=list)
-    # Why it could not be read; `skipped` when it is no document at all.
-    problem: Mapped[str | None] = mapped_column(Text)
-    skipped: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
-
-    __table_args__ = (UniqueConstraint("request_id", "file_index", name="uq_files_place"),)
-
-
-class PageStatus(StrEnum):
-    """Where a page stands; the first value is the specification's."""
-
-    PENDING_OCR = "PENDIENTE_OCR"
-    READ = "PENDIENTE_CLASIFICACION"
-    IN_REVIEW = "EN_REVISION"
-    CLASSIFIED = "CLASIFICADA"
-
-
-class DocumentStatus(StrEnum):
-    """Where a document stands."""
-
-    PENDING = "pending"
-    IN_REVIEW = "in_review"
-    COMPLETED = "completed"
-
-
-class Document(Tenanted, Base):
-    """A logical document: consecutive pages of one type."""
-
-    __tablename__ = "documents"
-
-    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
-    request_id: Mapped[UUID] = mapped_column(Id, ForeignKey("requests.id", ondelete="CASCADE"), index=True)
-    doc_type: Mapped[str | None] = mapped_column(String(64))
-    page_indices: Mapped[Any] = mapped_column(Integers, default=list)
-    status: Mapped[str] = mapped_column(String(32), default="pending")
-    extracted_data: Mapped[Any | None] = mapped_column(Json)
-    extraction_confidence: Mapped[float | None] = mapped_column(Float)
-    # Name -> {"value", "confidence", "source", "page", "box", maybe "reason"}: what `extracted_data` is from.
-    fields: Mapped[Any | None] = mapped_column(Json)
-    # The fields a person should look at.
-    needs_review: Mapped[Any | None] = mapped_column(Strings)
-    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
-    updated_at: Mapped[datetime] = mapped_column(Moment, default=utc_now, onupdate=utc_now)
-
-
-class Page(Tenanted, Base):
-    """One row per page of the request's files."""
-
-    __tablename__ = "pages"
-
-    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
-    request_id: Mapped[UUID] = mapped_column(Id, ForeignKey("requests.id", ondelete="CASCADE"))
-    file_index: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
-    # Counted over the whole request; `file_page` counts within the file. Both from 0.
-    page_index: Mapped[int] = mapped_column(Integer)
-    file_page: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
-    status: Mapped[str] = mapped_column(String(32), default="PENDIENTE_OCR")
-    # The words with their boxes and confidences (understanding/page.py, `pack`).
-    words: Mapped[bytes | None] = mapped_column(LargeBinary)
-    # How far the file's page is turned clockwise to stand upright.
-    rotation: Mapped[int] = mapped_column(SmallInteger, default=0, server_default="0")
-    # What the page says of itself: its number, an invoice's number, tax ids (understanding/boundaries.py).
-    marks: Mapped[Any | None] = mapped_column(Json)
-    # Who decided the type: AUTO or BACKOFFICE.
-    origin: Mapped[str | None] = mapped_column(String(16))
-    ocr_text: Mapped[str | None] = mapped_column(Text)
-    ocr_confidence: Mapped[float | None] = mapped_column(Float)
-    doc_type: Mapped[str | None] = mapped_column(String(64))
-    classification_confidence: Mapped[float | None] = mapped_column(Float)
-    document_id: Mapped[UUID | None] = mapped_column(Id, ForeignKey("documents.id"), index=True)
-    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
-    updated_at: Mapped[datetime] = mapped_column(Moment, default=utc_now, onupdate=utc_now)
-
-    __table_args__ = (UniqueConstraint("request_id", "file_index", "page_index", name="uq_pages_place"),)
-
-
-class Operator(Tenanted, Base):
-    """A person of the back office."""
-
-    __tablename__ = "operators"
-
-    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
-    username: Mapped[str] = mapped_column(String(64), unique=True)
-    display_name: Mapped[str | None] = mapped_column(String(255))
-    skills: Mapped[Any] = mapped_column(Strings, default=list)
-    is_active: Mapped[bool] = mapped_column(Boolean, default=True, server_default=text("true"))
-    current_task_id: Mapped[UUID | None] = mapped_column(
-        Id, ForeignKey("backoffice_tasks.id", use_alter=True, name="fk_operators_current_task")
-    )
-    # Present while this is recent.
-    last_seen_at: Mapped[datetime | None] = mapped_column(Moment)
-    # When the person works (people.py, `Shift`); empty: always.
-    shifts: Mapped[Any | None] = mapped_column(Json)
-    # Task type -> {"n", "mean_seconds"}: how long the person's tasks took.
-    handling: Mapped[Any | None] = mapped_column(Json)
-    role: Mapped[str] = mapped_column(String(16), default="operator", server_default="operator")
-    # Empty: cannot sign in with a password.
-    password_hash: Mapped[str | None] = mapped_column(Text)
-    # Who the identity provider says it is.
-    oidc_subject: Mapped[str | None] = mapped_column(String(255))
-    language: Mapped[str | None] = mapped_column(String(8))
-
-    __table_args__ = (Index("uq_operators_oidc_subject", "oidc_subject", unique=True),)
-
-
-class BackofficeTask(Tenanted, Base):
-    """Work for a person."""
-
-    __tablename__ = "backoffice_tasks"
-
-    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
-    request_id: Mapped[UUID] = mapped_column(Id, ForeignKey("requests.id", ondelete="CASCADE"), index=True)
-    task_type: Mapped[str] = mapped_column(String(32))
-    reference_id: Mapped[UUID | None] = mapped_column(Id)
-    status: Mapped[str] = mapped_column(String(16), default="pending", server_default="pending")
-    priority: Mapped[int] = mapped_column(SmallInteger, default=5, server_default="5")
-    assigned_to: Mapped[UUID | None] = mapped_column(Id, ForeignKey("operators.id"))
-    input_data: Mapped[Any | None] = mapped_column(Json)
-    output_data: Mapped[Any | None] = mapped_column(Json)
-    required_skills: Mapped[Any] = mapped_column(Strings, default=list)
-    source_stage: Mapped[str | None] = mapped_column(String(64))
-    workflow_name: Mapped[str | None] = mapped_column(String(64))
-    deadline_utc: Mapped[datetime | None] = mapped_column(Moment)
-    # The message that goes on when a person has answered: trace, deadline and counts survive the detour.
-    message: Mapped[str | None] = mapped_column(Text)
-    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
-    assigned_at: Mapped[datetime | None] = mapped_column(Moment)
-    completed_at: Mapped[datetime | None] = mapped_column(Moment)
-    # Assigned and not accepted: an offer, which ends by itself.
-    accepted_at: Mapped[datetime | None] = mapped_column(Moment)
-    # The holder's last sign; too old, and the task is anybody's again.
-    seen_at: Mapped[datetime | None] = mapped_column(Moment)
-    # Who had it last and let it go by saying nothing: given to others first.
-    lost_by: Mapped[UUID | None] = mapped_column(Id)
-    lost_at: Mapped[datetime | None] = mapped_column(Moment)
-    # Who shall not get it again: they skipped it.
-    passed_by: Mapped[Any | None] = mapped_column(Json)
-    # The role it takes: `supervisor` where somebody escalated it, or two readers disagree.
-    needs_role: Mapped[str] = mapped_column(String(16), default="operator", server_default="operator")
-    # The task that this one reads a second time.
-    second_of: Mapped[UUID | None] = mapped_column(Id)
-
-    __table_args__ = (
-        Index("ix_backoffice_tasks_open", "status", "priority", "created_at"),
-        # The order people work in.
-        Index(
-            "ix_backoffice_tasks_next",
-            text("priority DESC"),
-            "deadline_utc",
-            "created_at",
-            postgresql_where=text("status = 'pending'"),
-            sqlite_where=text("status = 'pending'"),
-        ),
-        Index(
-            "ix_backoffice_tasks_held",
-            "assigned_to",
-            postgresql_where=text("status = 'assigned'"),
-            sqlite_where=text("status = 'assigned'"),
-        ),
-        # Who did how much lately, and who let a task go.
-        Index(
-            "ix_backoffice_tasks_done",
-            "completed_at",
-            postgresql_where=text("status = 'completed'"),
-            sqlite_where=text("status = 'completed'"),
-        ),
-        Index(
-            "ix_backoffice_tasks_lost",
-            "lost_at",
-            postgresql_where=text("lost_at IS NOT NULL"),
-            sqlite_where=text("lost_at IS NOT NULL"),
-        ),
-    )
-
-
-class SignIn(Tenanted, Base):
-    """A person's session; the cookie's value is not kept, only what it hashes to."""
-
-    __tablename__ = "sign_ins"
-
-    id: Mapped[str] = mapped_column(String(64), primary_key=True)
-    operator_id: Mapped[UUID] = mapped_column(Id, ForeignKey("operators.id", ondelete="CASCADE"), index=True)
-    csrf: Mapped[str] = mapped_column(String(64))
-    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
-    seen_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
-    expires_at: Mapped[datetime] = mapped_column(Moment)
-
-
-class SignInFailure(Tenanted, Base):
-    """Attempts to sign in that failed, of a name or from an address (`key`); forgotten after a while."""
-
-    __tablename__ = "sign_in_failures"
-
-    key: Mapped[str] = mapped_column(String(160), primary_key=True)
-    failures: Mapped[int] = mapped_column(Integer, default=1, server_default="1")
-    last_at: Mapped[datetime] = mapped_column(Moment)
-    # No attempt is looked at before this.
-    blocked_until: Mapped[datetime] = mapped_column(Moment)
 
 
 class AggregationState(Tenanted, Base):
@@ -567,82 +353,3 @@ class WorkflowVersion(Tenanted, Base):
     version: Mapped[str] = mapped_column(String(64), primary_key=True)
     definition: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
-
-
-class CorrectionSubject(StrEnum):
-    """What a person spoke of."""
-
-    FIELD = "field"
-    TYPE = "type"
-    SPLIT = "split"
-
-
-class Correction(Tenanted, Base):
-    """What a person said of a field, a page's type or a split: right as it was, or what is right.
-
-    It stands by itself: no foreign key, so that it outlives the request it was made on.
-    """
-
-    __tablename__ = "corrections"
-
-    id: Mapped[UUID] = mapped_column(Id, primary_key=True, default=uuid4)
-    request_id: Mapped[UUID] = mapped_column(Id)
-    # Empty for the type of a page that belongs to no document yet.
-    document_id: Mapped[UUID | None] = mapped_column(Id)
-    subject: Mapped[str] = mapped_column(String(16))
-    field: Mapped[str] = mapped_column(String(128), default="", server_default="")
-    # As the person left it.
-    doc_type: Mapped[str] = mapped_column(String(64))
-    value_before: Mapped[str | None] = mapped_column(Text)
-    # Empty: there is no such value on the document.
-    value_after: Mapped[str | None] = mapped_column(Text)
-    confidence_before: Mapped[float | None] = mapped_column(Float)
-    source_before: Mapped[str | None] = mapped_column(String(16))
-    # False: the person confirmed what the machine had said.
-    is_changed: Mapped[bool] = mapped_column(Boolean)
-    # Where the right value stands, if that is known.
-    page_index: Mapped[int | None] = mapped_column(Integer)
-    box: Mapped[Any | None] = mapped_column(Json)
-    operator: Mapped[str | None] = mapped_column(String(64))
-    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
-    # The file and its pages, for the export as labelled examples.
-    blob_key: Mapped[str | None] = mapped_column(String(255))
-    file_name: Mapped[str | None] = mapped_column(Text)
-    page_indices: Mapped[Any] = mapped_column(Integers, default=list)
-    file_pages: Mapped[Any] = mapped_column(Integers, default=list)
-
-    __table_args__ = (
-        Index("ix_corrections_document", "document_id"),
-        Index("ix_corrections_created", "tenant_id", "created_at"),
-    )
-
-
-class Layout(Tenanted, Base):
-    """What one reviewed document teaches about others that look like it (understanding/memory)."""
-
-    __tablename__ = "layouts"
-
-    document_id: Mapped[UUID] = mapped_column(Id, primary_key=True)
-    doc_type: Mapped[str] = mapped_column(String(64))
-    example: Mapped[bytes] = mapped_column(LargeBinary)
-    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
-
-    __table_args__ = (Index("ix_layouts_tenant", "tenant_id"),)
-
-
-class LayoutKey(Base):
-    """By which a layout is found: documents that look alike share some of their keys."""
-
-    __tablename__ = "layout_keys"
-
-    # First, because it tells most: a planner without statistics must not look through a whole tenant.
-    key: Mapped[str] = mapped_column(String(64), primary_key=True)
-    tenant_id: Mapped[str] = mapped_column(
-        String(64), primary_key=True, default="default", server_default="default"
-    )
-    doc_type: Mapped[str] = mapped_column(String(64), primary_key=True)
-    document_id: Mapped[UUID] = mapped_column(Id, primary_key=True)
-    # The layout's, here so that the latest are found without reading examples.
-    created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
-
-    __table_args__ = (Index("ix_layout_keys_document", "document_id"),)

@@ -15,7 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.store import events, rows
 from docproc.engine.store.columns import NO_DEADLINE
-from docproc.engine.store.tables import BackofficeTask, Request
+from docproc.engine.store.tables import Request
+from docproc.engine.store.task_tables import BackofficeTask
 from docproc.people.store import holding
 
 TABLE: Any = BackofficeTask.__table__

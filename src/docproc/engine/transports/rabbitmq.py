@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 import aiormq
@@ -22,6 +22,7 @@ from docproc.engine.transport import (
     Delivery,
     Topology,
     Transport,
+    TransportContext,
 )
 from docproc.engine.transports import amqp_batch
 from docproc.errors import TransportError, UnroutableError
@@ -58,6 +59,16 @@ class RabbitMqTransport(Transport):
         self._keeper: asyncio.Task[None] | None = None
         # Deliveries of each channel that are not acknowledged yet.
         self._open_tags: dict[AbstractChannel, set[int]] = {}
+
+    @classmethod
+    def create(cls, context: TransportContext) -> Self:
+        settings = context.settings
+        return cls(
+            settings.effective_rabbitmq_url,
+            context.topology,
+            message_ttl_ms=settings.message_ttl_ms,
+            quorum=settings.quorum_queues,
+        )
 
     @property
     def is_connected(self) -> bool:

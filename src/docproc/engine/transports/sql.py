@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Self
 
 import structlog
 from sqlalchemy.engine import Row
@@ -12,7 +13,7 @@ from sqlalchemy.engine import Row
 from docproc.engine.store import messages
 from docproc.engine.store.columns import as_uuid
 from docproc.engine.store.session import Store, is_passing
-from docproc.engine.transport import Copy, Delivery, Transport
+from docproc.engine.transport import Copy, Delivery, Transport, TransportContext
 from docproc.engine.transports.wakeups import PostgresWakeups, SocketWakeups, Wakeups
 
 log = structlog.get_logger(__name__)
@@ -34,6 +35,10 @@ class SqlTransport(Transport):
         self._delays_changed = asyncio.Event()
         self._stopped = asyncio.Event()
         self._clock: asyncio.Task[None] | None = None
+
+    @classmethod
+    def create(cls, context: TransportContext) -> Self:
+        return cls(context.store, context.worker_id)
 
     @property
     def is_connected(self) -> bool:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Sequence
-from datetime import date
-from decimal import InvalidOperation
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError, from_json, to_json
 
-from docproc.apps.documents.understanding import validate
-from docproc.apps.documents.understanding.extract import rules
-from docproc.apps.documents.understanding.extract.checks import comparable
-from docproc.apps.documents.understanding.extract.spec import ColumnSpec, FieldSpec
 from docproc.engine.workflow import conditions
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """The base of everything in a workflow file, the sections of applications included."""
+
     # Unknown keys are refused: a misspelt `tiemout_seconds` must not be silently ignored.
     # So is infinity: versions are kept as JSON, which has no such number.
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -49,7 +53,7 @@ class Admission(StrEnum):
     REFUSE = "refuse"
 
 
-class ErrorRetry(_Strict):
+class ErrorRetry(Strict):
     """How one class of error is retried, by explicit delays or for as long as the server asks."""
 
     delays_seconds: tuple[Annotated[float, Field(ge=0)], ...] = ()
@@ -63,7 +67,7 @@ class ErrorRetry(_Strict):
         return self
 
 
-class Retry(_Strict):
+class Retry(Strict):
     """Exponential delays with jitter; `errors` overrides them by exception class name."""
 
     attempts: int = Field(default=3, ge=1)
@@ -74,14 +78,14 @@ class Retry(_Strict):
     errors: dict[str, ErrorRetry] = Field(default_factory=dict)
 
 
-class Aggregation(_Strict):
+class Aggregation(Strict):
     type: Literal["fan_in"] = "fan_in"
     # Units are collected by what they are part of; at the top that is the request.
     collect_by: Literal["request_id"] = "request_id"
     expect_count_from: str | None = None
 
 
-class Sla(_Strict):
+class Sla(Strict):
     deadline_seconds: float = Field(gt=0)
     warn_threshold_pct: float = Field(default=70, gt=0, le=100)
     escalation_threshold_pct: float = Field(default=90, gt=0, le=100)
@@ -93,7 +97,7 @@ class Sla(_Strict):
         return self
 
 
-class SecondReader(_Strict):
+class SecondReader(Strict):
     """Whose answers are checked by a second person who does not see them."""
 
     # Of all answers, chosen by the task's id.
@@ -108,7 +112,7 @@ class SecondReader(_Strict):
         return self
 
 
-class Stage(_Strict):
+class Stage(Strict):
     """One step of the flow: a component and its settings here."""
 
     name: Name
@@ -149,152 +153,11 @@ class Stage(_Strict):
         return dict(from_json(to_json(value)))
 
 
-FieldName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-# What is printed beside a value: a list, or lists by language for whoever reads the file; all of them count.
-Labels = tuple[str, ...] | dict[str, tuple[str, ...]]
+class Workflow(Strict):
+    """A whole flow. List order is the flow unless a stage says `after:`.
 
-
-def _all_labels(labels: Labels) -> tuple[str, ...]:
-    if isinstance(labels, dict):
-        return tuple(dict.fromkeys(label for of_one in labels.values() for label in of_one))
-    return labels
-
-
-class SchemaColumn(_Strict):
-    """A column of a table field."""
-
-    name: FieldName
-    type: Literal["string", "decimal", "date"] = "string"
-    labels: Labels = ()
-
-
-class SchemaField(_Strict):
-    """A field of a document type: how it is found, and what a right value looks like."""
-
-    name: FieldName
-    type: Literal["string", "decimal", "date", "table"] = "string"
-    required: bool = False
-    # False: what is not sure is left out instead of asking a person.
-    review: bool = True
-    # Known fields need none.
-    labels: Labels = ()
-    validators: tuple[str, ...] = ()
-    pattern: str | None = None
-    one_of: tuple[str, ...] = ()
-    # As values are written, so that nothing is lost to floating point: `1250.00`, `2026-03-12`.
-    min: str | None = None
-    max: str | None = None
-    columns: tuple[SchemaColumn, ...] = ()
-
-    @field_validator("min", "max", mode="before")
-    @classmethod
-    def _as_written(cls, value: Any) -> Any:
-        return str(value) if isinstance(value, int | float | date) and not isinstance(value, bool) else value
-
-    @field_validator("columns")
-    @classmethod
-    def _columns_once_each(cls, value: tuple[SchemaColumn, ...]) -> tuple[SchemaColumn, ...]:
-        _refuse_twice("columns", [column.name for column in value])
-        return value
-
-    @model_validator(mode="after")
-    def _checks_fit_the_type(self) -> SchemaField:
-        if self.required and not self.review:
-            raise ValueError("a field that is `required` cannot have `review: false`")
-        if (self.type == "table") != bool(self.columns):
-            raise ValueError("a field of type `table` has `columns`, and only such a field")
-        if (self.pattern or self.one_of) and self.type != "string":
-            raise ValueError("`pattern` and `one_of` are for fields of type `string`")
-        if (self.min or self.max) and self.type not in ("decimal", "date"):
-            raise ValueError("`min` and `max` are for fields of type `decimal` or `date`")
-        self._check_validators()
-        self._check_values()
-        return self
-
-    def _check_validators(self) -> None:
-        for name in self.validators:
-            if name not in validate.KINDS:
-                known = ", ".join(sorted(validate.KINDS))
-                raise ValueError(f"no validator is called {name!r}; there are {known}")
-            if (wanted := validate.TYPES.get(name, "string")) != self.type:
-                raise ValueError(f"the validator {name!r} is for fields of type `{wanted}`")
-
-    def _check_values(self) -> None:
-        try:
-            re.compile(self.pattern or "")
-        except re.error as error:
-            raise ValueError(f"`pattern` is not a regular expression: {error}") from error
-        for bound in filter(None, (self.min, self.max)):
-            try:
-                comparable(self.type, bound)
-            except (InvalidOperation, ValueError):
-                raise ValueError(f"{bound!r} is not a {self.type}, such as `10.50` or `2026-03-12`") from None
-
-    @property
-    def spec(self) -> FieldSpec:
-        """As the extraction asks for it."""
-        columns = tuple(ColumnSpec(one.name, one.type, _all_labels(one.labels)) for one in self.columns)
-        return FieldSpec(
-            self.name, self.type, self.required, _all_labels(self.labels),
-            self.validators, self.pattern, self.one_of, self.min, self.max, columns,
-        )  # fmt: skip
-
-
-class ExtractionSchema(_Strict):
-    """The fields of a document type, and what must be true between them."""
-
-    fields: tuple[SchemaField, ...]
-    # Phrases that tell the type; the built-in types need none.
-    keywords: tuple[str, ...] = ()
-    rules: tuple[str, ...] = ()
-
-    @field_validator("fields")
-    @classmethod
-    def _once_each(cls, value: tuple[SchemaField, ...]) -> tuple[SchemaField, ...]:
-        _refuse_twice("fields", [field.name for field in value])
-        return value
-
-    @model_validator(mode="after")
-    def _readable_rules(self) -> ExtractionSchema:
-        types = {field.name: str(field.type) for field in self.fields}
-        columns = {
-            field.name: {column.name: str(column.type) for column in field.columns}
-            for field in self.fields
-            if field.columns
-        }
-        for index, rule in enumerate(self.rules):
-            try:
-                rules.check(rule, types, columns)
-            except ValueError as error:
-                raise _at(("rules", index), rule, str(error)) from error
-        return self
-
-
-def _refuse_twice(what: str, names: Sequence[str]) -> None:
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"these {what} are listed twice: {', '.join(twice)}")
-
-
-def _at(location: tuple[str | int, ...], value: Any, problem: str) -> ValidationError:
-    """An error at a place inside the model, so that the loader can name its line."""
-    kind = PydanticCustomError("value_error", "{problem}", {"problem": problem})
-    return ValidationError.from_exception_data("schema", [{"type": kind, "loc": location, "input": value}])
-
-
-class EarlyAnswer(_Strict):
-    """Answer before everything is there: when each of these types has a document without doubts."""
-
-    types: tuple[Name, ...] = Field(min_length=1)
-
-    @field_validator("types")
-    @classmethod
-    def _once_each(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        _refuse_twice("types", value)
-        return value
-
-
-class Workflow(_Strict):
-    """A whole flow. List order is the flow unless a stage says `after:`."""
+    What applications add to it (`with_sections`) is read by `section`.
+    """
 
     name: Name
     description: str = ""
@@ -302,11 +165,9 @@ class Workflow(_Strict):
     # Which requests that name no workflow are this one's, by channel and metadata.
     accepts: str | None = None
     sla: Sla | None = None
-    early_answer: EarlyAnswer | None = None
     # What becomes of a request that cannot be done in time as things stand; None: as `accept`.
     admission: Admission | None = None
     stages: tuple[Stage, ...] = Field(min_length=1)
-    extraction_schemas: dict[str, ExtractionSchema] = Field(default_factory=dict)
 
     @field_validator("accepts")
     @classmethod
@@ -315,20 +176,55 @@ class Workflow(_Strict):
             conditions.check(value, conditions.REQUEST_NAMES, key="accepts")
         return value
 
-    @model_validator(mode="after")
-    def _early_types_are_known(self) -> Workflow:
-        for index, name in enumerate(self.early_answer.types if self.early_answer else ()):
-            if name not in self.extraction_schemas:
-                known = ", ".join(self.extraction_schemas) or "none"
-                problem = f"no extraction schema is called {name!r}; there are {known}"
-                raise _at(("early_answer", "types", index), name, problem)
-        return self
-
     def stage(self, name: str) -> Stage:
         return next(stage for stage in self.stages if stage.name == name)
+
+    def section(self, key: str) -> Any:
+        """What the flow says under an application's key; None when it says nothing there."""
+        return getattr(self, key, None)
 
     @property
     def content_version(self) -> str:
         """The content's address: the same flow has the same version on every machine."""
         canonical = self.model_dump_json(exclude_none=True).encode()
         return hashlib.sha256(canonical).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowSection:
+    """A key that an application adds to workflow files, and what its value must be."""
+
+    key: str
+    type: Any
+    # Looks at the whole flow; raises ValueError, or what `error_at` makes.
+    check: Callable[[Workflow], None] | None = None
+
+
+def with_sections(sections: Sequence[WorkflowSection]) -> type[Workflow]:
+    """Workflow with these keys. A key that a file leaves out is None, and then no part of its version: a flow
+    has the same version in processes that know different applications."""
+    if not sections:
+        return Workflow
+    fields: dict[str, Any] = {one.key: (one.type | None, None) for one in sections}
+    checks: dict[str, Any] = {f"check_{one.key}": _after(one.check) for one in sections if one.check}
+    return create_model("Workflow", __base__=Workflow, __validators__=checks, **fields)
+
+
+def _after(check: Callable[[Workflow], None]) -> Any:
+    def validator(workflow: Workflow) -> Workflow:
+        check(workflow)
+        return workflow
+
+    return model_validator(mode="after")(validator)
+
+
+def refuse_twice(what: str, names: Sequence[str]) -> None:
+    """A ValueError that lists the names which stand there more than once."""
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"these {what} are listed twice: {', '.join(twice)}")
+
+
+def error_at(location: tuple[str | int, ...], value: Any, problem: str) -> ValidationError:
+    """An error at a place inside a model, so that the loader can name its line."""
+    kind = PydanticCustomError("value_error", "{problem}", {"problem": problem})
+    return ValidationError.from_exception_data("schema", [{"type": kind, "loc": location, "input": value}])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,17 +12,13 @@ import structlog
 import yaml
 from pydantic import ValidationError
 
-from docproc.engine.component import BaseComponent
+from docproc.engine.component import ComponentSpec
 from docproc.engine.transport import Topology
-from docproc.engine.workflow.definition import ExtractionSchema, Stage, Workflow
+from docproc.engine.workflow.definition import Stage, Workflow
 from docproc.engine.workflow.plan import Plan, PlanError, check_backoffice_routes, compile_plan
 from docproc.errors import UnknownWorkflowError, WorkflowError
 
 log = structlog.get_logger(__name__)
-
-_INSTALLED = Path(__file__).parent / "packaged"
-# The copies in the wheel; in a checkout, the originals.
-PACKAGED_WORKFLOWS = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).parents[4] / "config/workflows"
 
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _DEEPEST, _LARGEST = 50, 100_000
@@ -39,17 +35,26 @@ class WorkflowLoader:
     """The workflows of a folder, read again whenever a file changes; no restart needed."""
 
     def __init__(
-        self, directory: Path, components: Mapping[str, type[BaseComponent]], topology: Topology
+        self,
+        directory: Path,
+        components: Mapping[str, ComponentSpec],
+        topology: Topology,
+        *,
+        model: type[Workflow] = Workflow,
+        packaged: Sequence[Path] = (),
     ) -> None:
+        """`model` has the sections of the applications; `packaged` are folders that serve where `directory`
+        has no workflow of a name."""
         self.directory = directory
         self.components = components
         self.topology = topology
+        self.model = model
+        self.folders = (directory, *packaged)
         self._loaded: dict[Path, _Loaded] = {}
 
     def names(self) -> list[str]:
         """All workflow names; the packaged ones serve where the folder has none of that name."""
-        folders = (self.directory, PACKAGED_WORKFLOWS)
-        found = (path for folder in folders if folder.is_dir() for path in folder.glob("*.y*ml"))
+        found = (path for folder in self.folders if folder.is_dir() for path in folder.glob("*.y*ml"))
         return sorted(
             {
                 path.stem
@@ -61,7 +66,7 @@ class WorkflowLoader:
     def path(self, name: str) -> Path:
         """The file of a workflow. Names are not paths: nothing outside the folder can be reached."""
         if _SAFE_NAME.fullmatch(name):
-            for folder in (self.directory, PACKAGED_WORKFLOWS):
+            for folder in self.folders:
                 for suffix in (".yaml", ".yml"):
                     if (path := folder / f"{name}{suffix}").is_file():
                         return path
@@ -88,7 +93,7 @@ class WorkflowLoader:
         """Read and check one file, wherever it lies."""
         data, lines = _read(path)
         try:
-            workflow = Workflow.model_validate(data)
+            workflow = self.model.model_validate(data)
         except ValidationError as error:
             raise _invalid(error, path, lines) from error
         if workflow.name != path.stem:
@@ -137,8 +142,9 @@ class WorkflowLoader:
     def get_stage_by_component(self, name: str, component: str) -> Stage | None:
         return next((s for s in self.load(name).stages if s.component == component), None)
 
-    def get_extraction_schema(self, name: str, doc_type: str) -> ExtractionSchema | None:
-        return self.load(name).extraction_schemas.get(doc_type)
+    def get_extraction_schema(self, name: str, doc_type: str) -> Any:
+        """Specified, though it asks for an application's section; None: there is no such schema."""
+        return (self.load(name).section("extraction_schemas") or {}).get(doc_type)
 
 
 def _read(path: Path) -> tuple[Any, dict[_Path, int]]:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 
-from docproc.engine.component import REQUEST_UNIT, BaseComponent, JoinComponent, queue_of
+from docproc.engine.component import REQUEST_UNIT, ComponentSpec
+from docproc.engine.store.standing import Standing
+from docproc.engine.store.tables import RequestStatus
 from docproc.engine.transport import BACKOFFICE_EXCHANGE, DIRECT_EXCHANGE, Topology
 from docproc.engine.workflow.definition import OnFailure, Stage, Workflow
 from docproc.errors import PermanentError, UnroutableError
@@ -27,7 +29,7 @@ class Step:
     """A stage with everything routing needs to know about it."""
 
     stage: Stage
-    component: type[BaseComponent]
+    component: ComponentSpec
     routing_key: str
     queue: str
     previous: tuple[str, ...]
@@ -36,6 +38,7 @@ class Step:
     collected_by: str | None = None  # the join that will collect that unit
     fans_out_to: str | None = None  # the join that will collect the units it gives
     opened_by: str | None = None  # for a join: the stage whose fan-out it collects
+    standing: Standing | None = None  # what work in it makes of the request's status
 
     @property
     def name(self) -> str:
@@ -43,12 +46,12 @@ class Step:
 
     @property
     def is_join(self) -> bool:
-        return issubclass(self.component, JoinComponent)
+        return self.component.joins
 
     @property
     def join_name(self) -> str:
         """The value in `aggregation_state.stage` when this step is a join."""
-        return getattr(self.component, "collects", None) or self.name
+        return self.component.collects or self.name
 
     @property
     def branch_join_name(self) -> str:
@@ -88,15 +91,13 @@ class Plan:
         return next((s.name for s in self.steps.values() if s.routing_key == routing_key), None)
 
 
-def compile_plan(
-    workflow: Workflow, components: Mapping[str, type[BaseComponent]], topology: Topology
-) -> Plan:
+def compile_plan(workflow: Workflow, components: Mapping[str, ComponentSpec], topology: Topology) -> Plan:
     """Check that the flow can work and precompute its routing; raises PlanError."""
     previous = _predecessors(workflow)
     order = _topological(workflow, previous)
     steps = {stage.name: _step(stage, previous, components, topology) for stage in workflow.stages}
     _check_single_end(steps)
-    steps = _with_units(steps, order)
+    steps = _with_standings(_with_units(steps, order), order)
     for step in steps.values():
         _check_settings(step)
     _check_join_names(steps)
@@ -144,7 +145,7 @@ def _topological(workflow: Workflow, previous: dict[str, tuple[str, ...]]) -> li
 def _step(
     stage: Stage,
     previous: Mapping[str, tuple[str, ...]],
-    components: Mapping[str, type[BaseComponent]],
+    components: Mapping[str, ComponentSpec],
     topology: Topology,
 ) -> Step:
     component = components.get(stage.component)
@@ -154,7 +155,7 @@ def _step(
             f"Use one of {', '.join(sorted(components))}, or register it (docs/how-to/write-a-component.md)",
         )  # fmt: skip
     following = tuple(name for name, befores in previous.items() if stage.name in befores)
-    queue = queue_of(component)
+    queue = component.input_queue
     bound_key = topology.routing_key(queue)
     routing_key = stage.routing_key or bound_key or ""
     if _queue(topology, DIRECT_EXCHANGE, routing_key) != queue:
@@ -214,6 +215,21 @@ def _with_units(steps: dict[str, Step], order: list[str]) -> dict[str, Step]:
         )
         for name, step in steps.items()
     }
+
+
+def _with_standings(steps: dict[str, Step], order: list[str]) -> dict[str, Step]:
+    """The statuses of a flow in the order of its stages; one that comes twice counts where it comes first."""
+    passed: list[str] = [RequestStatus.RECEIVED, RequestStatus.ROUTING]
+    found: dict[str, Step] = {}
+    for name in order:
+        step = steps[name]
+        if status := step.component.status:
+            if status not in passed:
+                passed.append(status)
+            standing = Standing(status, tuple(passed[: passed.index(status)]))
+            step = replace(step, standing=standing)
+        found[name] = step
+    return {name: found[name] for name in steps}
 
 
 def _arriving(step: Step, leaving: Mapping[str, _Stack]) -> _Stack:

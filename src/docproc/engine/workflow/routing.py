@@ -9,6 +9,7 @@ from uuid import UUID, uuid5
 
 from docproc.engine.component import BACKOFFICE, NEXT, Emission
 from docproc.engine.message import UNIT_SEPARATOR, PipelineMessage, child_key
+from docproc.engine.store.standing import Standing
 from docproc.engine.transport import BACKOFFICE_EXCHANGE, DIRECT_EXCHANGE, Topology
 from docproc.engine.workflow import conditions
 from docproc.engine.workflow.plan import Plan, Step
@@ -17,13 +18,13 @@ from docproc.errors import PermanentError
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """A message with its address; `status` is what the request's status becomes by sending it."""
+    """A message with its address; `standing` is what the request becomes by sending it."""
 
     message: PipelineMessage
     exchange: str
     routing_key: str
     queue: str
-    status: str | None = None
+    standing: Standing | None = None
     held_by: str | None = None
 
 
@@ -92,7 +93,7 @@ class Router:
 
     def address(self, step: Step, message: PipelineMessage) -> Routed:
         """A message for `step` that already has its identity."""
-        return Routed(message, DIRECT_EXCHANGE, step.routing_key, step.queue, step.component.status)
+        return Routed(message, DIRECT_EXCHANGE, step.routing_key, step.queue, step.standing)
 
     def _follow(self, draft: _Draft, origin: str, following: Iterable[str]) -> Iterator[Route]:
         for name in following:
@@ -127,8 +128,8 @@ class Router:
         stage = self.plan.stage_for_key(key)
         if stage is None:  # a component outside the flow answers as the stage that asked it
             return Routed(draft.message(key), DIRECT_EXCHANGE, key, queue)
-        status = self.plan.step(stage).component.status
-        return Routed(draft.message(key, current_stage=stage), DIRECT_EXCHANGE, key, queue, status)
+        standing = self.plan.step(stage).standing
+        return Routed(draft.message(key, current_stage=stage), DIRECT_EXCHANGE, key, queue, standing)
 
 
 @dataclass(slots=True)

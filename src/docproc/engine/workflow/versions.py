@@ -73,7 +73,7 @@ class Versions:
                 f"workflow {name!r} has no version {version!r}", remedy="Submit the request again"
             )
         try:
-            return self.loader.compile_workflow(Workflow.model_validate_json(definition))
+            return self.loader.compile_workflow(self.loader.model.model_validate_json(definition))
         except (PlanError, ValidationError) as error:
             raise PermanentError(
                 f"version {version} of workflow {name!r} does not work with this release: {error}",

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from docproc.engine.message import utc_now
 from docproc.engine.store.session import Store
-from docproc.engine.store.tables import Operator
+from docproc.engine.store.task_tables import Operator
 from docproc.errors import NotAllowedError
 from docproc.people.desk import SKILLS
 from docproc.people.sign_in import limits, passwords, sessions

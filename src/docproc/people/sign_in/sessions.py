@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.message import utc_now
 from docproc.engine.store.session import Store
-from docproc.engine.store.tables import Operator
+from docproc.engine.store.task_tables import Operator
 from docproc.people.store import sign_ins
 from docproc.people.store.sign_ins import Found
 from docproc.settings import Settings

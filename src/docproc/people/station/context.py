@@ -9,7 +9,7 @@ from uuid import UUID
 from fastapi import Depends, Path, Request
 
 from docproc.app import App
-from docproc.engine.store.tables import Operator
+from docproc.engine.store.task_tables import Operator
 from docproc.errors import InvalidAnswerError, NotAllowedError
 from docproc.people.desk import Desk
 from docproc.people.sign_in import gate

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.store import events, rows
 from docproc.engine.store.events import Event
-from docproc.engine.store.tables import BackofficeTask, Operator
+from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.errors import UsageError
 from docproc.people.store import holding, sign_ins
 

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.store import events, rows
 from docproc.engine.store.columns import NO_DEADLINE
-from docproc.engine.store.tables import BackofficeTask, Operator
+from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.people.availability import Operator as Person
 from docproc.people.store import holding, operators
 from docproc.people.store.holding import ASSIGNED, COOL_DOWN_SECONDS, ORDER, PENDING

@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.engine.store.tables import BackofficeTask, Operator
+from docproc.engine.store.task_tables import BackofficeTask, Operator
 
 # Roles from the least to the most: each may do what those before it may.
 ROLES = ("operator", "supervisor", "admin")

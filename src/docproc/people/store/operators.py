@@ -12,7 +12,7 @@ from sqlalchemy import or_, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.engine.store.tables import Operator
+from docproc.engine.store.task_tables import Operator
 from docproc.people.availability import Handling, Shift
 from docproc.people.availability import Operator as Person
 

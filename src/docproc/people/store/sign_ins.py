@@ -12,7 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.store import events, rows
 from docproc.engine.store.events import Event
-from docproc.engine.store.tables import Operator, SignIn, SignInFailure
+from docproc.engine.store.task_tables import Operator
+from docproc.people.tables import SignIn, SignInFailure
 
 SESSIONS: Table = SignIn.__table__  # type: ignore[assignment] # is a Table
 

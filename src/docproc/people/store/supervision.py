@@ -13,16 +13,10 @@ from sqlalchemy import ColumnElement, and_, case, extract, func, literal_column,
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents.tables import Correction, CorrectionSubject, File
 from docproc.engine.message import utc_now
-from docproc.engine.store.tables import (
-    BackofficeTask,
-    Correction,
-    CorrectionSubject,
-    Event,
-    File,
-    Operator,
-    Request,
-)
+from docproc.engine.store.tables import Event, Request
+from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.engine.store.tasks import AMENDS, OPEN
 from docproc.people.store import holding
 

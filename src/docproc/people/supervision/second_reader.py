@@ -18,7 +18,7 @@ from docproc.apps.documents.review.extraction import FieldsAnswer
 from docproc.apps.documents.understanding.memory.examples import same
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store import tasks
-from docproc.engine.store.tables import BackofficeTask, Operator
+from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.engine.workflow.definition import SecondReader
 
 Answer = TypeAnswer | SplitAnswer | FieldsAnswer

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.review.changes import change
 from docproc.engine.store import events
-from docproc.engine.store.tables import Operator
+from docproc.engine.store.task_tables import Operator
 from docproc.errors import InvalidAnswerError, NotAllowedError
 from docproc.people.availability import DAYS, Shift
 from docproc.people.availability import Operator as Person

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.review.changes import change
 from docproc.engine.store import events
-from docproc.engine.store.tables import BackofficeTask, Operator
+from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.engine.store.tasks import OPEN
 from docproc.errors import InvalidAnswerError, NotAllowedError, TaskConflictError, UnknownTaskError
 from docproc.people import desk

@@ -14,7 +14,7 @@ import pytest
 
 from docproc.apps.documents import language_model
 from docproc.apps.documents.language_model import LanguageModel, address
-from docproc.settings import Settings
+from docproc.apps.documents.settings import DocumentsSettings
 
 CHAT = [{"role": "user", "content": "hello"}]
 
@@ -25,7 +25,7 @@ def completion(text: Any) -> dict[str, Any]:
 
 def model(respond: Callable[[httpx.Request], httpx.Response], **settings: Any) -> LanguageModel:
     given = {"llm_url": "http://model.test/v1", "llm_model": "small", "llm_api_key": "secret"} | settings
-    return LanguageModel(Settings(_env_file=None, **given), httpx.MockTransport(respond))
+    return LanguageModel(DocumentsSettings(_env_file=None, **given), httpx.MockTransport(respond))
 
 
 async def test_asks_as_openai_does() -> None:
@@ -126,12 +126,12 @@ async def server(seconds: float, body: bytes) -> AsyncIterator[str]:
 @pytest.mark.parametrize(("seconds", "answer"), [(0.0, "here"), (5.0, None)], ids=["quick", "slow"])
 async def test_over_a_socket_a_slow_server_is_given_up(seconds: float, answer: str | None) -> None:
     async with server(seconds, json.dumps(completion("here")).encode()) as url:
-        asked = LanguageModel(Settings(_env_file=None, llm_url=url, llm_timeout_seconds=0.5))
+        asked = LanguageModel(DocumentsSettings(_env_file=None, llm_url=url, llm_timeout_seconds=0.5))
         assert await asked.answer(CHAT) == answer
         await asked.close()
 
 
 async def test_nobody_listening_is_no_answer() -> None:
-    asked = LanguageModel(Settings(_env_file=None, llm_url="http://127.0.0.1:9"))
+    asked = LanguageModel(DocumentsSettings(_env_file=None, llm_url="http://127.0.0.1:9"))
     assert await asked.answer(CHAT) is None
     await asked.close()

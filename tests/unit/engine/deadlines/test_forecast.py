@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from docproc.engine.component import ComponentSpec
 from docproc.engine.deadlines.forecast import StageTime, View, Waiting, Work
 from docproc.engine.transport import Topology
 from docproc.engine.workflow.definition import Workflow
@@ -20,6 +21,8 @@ CLASSES = {
     for one in (components.Split, components.Heavy, components.Gather, components.Slow)
 }
 
+SPECS = {name: ComponentSpec.of(one) for name, one in CLASSES.items()}
+
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
@@ -30,7 +33,7 @@ def plan() -> Plan:
         {"name": "tell", "component": "slow"},
     ]
     return compile_plan(
-        Workflow.model_validate({"name": "flow", "stages": stages}), CLASSES, Topology.of(CLASSES.values())
+        Workflow.model_validate({"name": "flow", "stages": stages}), SPECS, Topology.of(SPECS.values())
     )
 
 

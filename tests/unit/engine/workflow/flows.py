@@ -8,13 +8,16 @@ from uuid import UUID
 import yaml
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.engine.component import BaseComponent, Emission, JoinComponent
+from docproc.engine.component import BaseComponent, ComponentSpec, Emission, JoinComponent
 from docproc.engine.components.collect import Collect
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store.fan_in import Join
 from docproc.engine.transport import Topology
 from docproc.engine.workflow.definition import Workflow
 from docproc.engine.workflow.plan import Plan, check_backoffice_routes, compile_plan
+from docproc.installed import find_applications
+from docproc.loaded import Applications
+from docproc.registry import QUEUE_BINDINGS
 from tests.components import CLASSES
 
 REQUEST = UUID("00000000-0000-4000-8000-000000000001")
@@ -65,13 +68,15 @@ class Either(Unrun):
 
 
 ALL: tuple[type[BaseComponent], ...] = (*CLASSES, Collect, SplitLines, GatherLines, Judge, Sift, Either)
-COMPONENTS: dict[str, type[BaseComponent]] = {c.component_name: c for c in ALL}
-TOPOLOGY = Topology.of(ALL)
+COMPONENTS = {c.component_name: ComponentSpec.of(c) for c in ALL}
+TOPOLOGY = Topology.of(COMPONENTS.values(), QUEUE_BINDINGS)
+# Workflow files as they are with every installed application.
+MODEL = Applications(find_applications().applications).workflow_model
 
 
 def workflow_of(text: str) -> Workflow:
     """`stages:` as YAML, without the name."""
-    return Workflow.model_validate({"name": "flow", **yaml.safe_load(textwrap.dedent(text))})
+    return MODEL.model_validate({"name": "flow", **yaml.safe_load(textwrap.dedent(text))})
 
 
 def plan_of(text: str) -> Plan:

@@ -8,22 +8,22 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from docproc.apps.documents.schemas import ExtractionSchema, SchemaField
 from docproc.engine.workflow.definition import (
     Aggregation,
     ErrorRetry,
-    ExtractionSchema,
     OnFailure,
     Retry,
-    SchemaField,
     Sla,
     Stage,
     WhenNoTime,
     Workflow,
 )
+from tests.unit.engine.workflow.flows import MODEL
 
 
 def _workflow(**values: Any) -> Workflow:
-    return Workflow.model_validate({"name": "flow", "stages": [{"name": "a", "component": "work"}], **values})
+    return MODEL.model_validate({"name": "flow", "stages": [{"name": "a", "component": "work"}], **values})
 
 
 def _stage(**values: Any) -> Stage:
@@ -196,7 +196,7 @@ def test_version_is_sixteen_hex_digits() -> None:
 
 def test_stored_version_reads_back_as_the_same_workflow_and_version() -> None:
     workflow = _workflow(**RICH)
-    stored = Workflow.model_validate_json(workflow.model_dump_json(exclude_none=True))
+    stored = MODEL.model_validate_json(workflow.model_dump_json(exclude_none=True))
     assert stored == workflow
     assert stored.content_version == workflow.content_version
 
@@ -204,7 +204,7 @@ def test_stored_version_reads_back_as_the_same_workflow_and_version() -> None:
 def test_dates_in_options_are_text_in_every_process() -> None:
     written = {"since": datetime.date(2024, 1, 31), "nested": {"day": [datetime.date(2024, 2, 1)]}}
     fresh = _workflow(stages=[{"name": "a", "component": "work", "options": written}])
-    stored = Workflow.model_validate_json(fresh.model_dump_json(exclude_none=True))
+    stored = MODEL.model_validate_json(fresh.model_dump_json(exclude_none=True))
     assert fresh.stages[0].options == {"since": "2024-01-31", "nested": {"day": ["2024-02-01"]}}
     assert stored == fresh
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from docproc.engine.component import BaseComponent
+from docproc.engine.component import BaseComponent, ComponentSpec
 from docproc.engine.transport import Topology
-from docproc.engine.workflow import loader as loader_module
 from docproc.engine.workflow.loader import WorkflowLoader
 from docproc.errors import UnknownWorkflowError, WorkflowError
-from tests.unit.engine.workflow.flows import COMPONENTS, TOPOLOGY, Unrun, UnrunJoin
+from docproc.registry import QUEUE_BINDINGS
+from tests.unit.engine.workflow.flows import COMPONENTS, MODEL, TOPOLOGY, Unrun, UnrunJoin
 
 SIMPLE = """\
     name: flow
@@ -26,11 +26,6 @@ SIMPLE = """\
 """
 
 
-@pytest.fixture(autouse=True)
-def _nothing_packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loader_module, "PACKAGED_WORKFLOWS", tmp_path / "packaged")
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "workflows").mkdir()
@@ -38,8 +33,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def loader(folder: Path) -> WorkflowLoader:
-    return WorkflowLoader(folder, COMPONENTS, TOPOLOGY)
+def loader(folder: Path, tmp_path: Path) -> WorkflowLoader:
+    return WorkflowLoader(folder, COMPONENTS, TOPOLOGY, model=MODEL, packaged=[tmp_path / "packaged"])
 
 
 def write(folder: Path, text: str, name: str = "flow.yaml") -> Path:
@@ -540,7 +535,8 @@ extraction_schemas:
 @pytest.fixture
 def documents(folder: Path) -> WorkflowLoader:
     write(folder, DEFAULT, "default.yaml")
-    return WorkflowLoader(folder, {c.component_name: c for c in DOCUMENTS}, Topology.of(DOCUMENTS))
+    specs = {c.component_name: ComponentSpec.of(c) for c in DOCUMENTS}
+    return WorkflowLoader(folder, specs, Topology.of(specs.values(), QUEUE_BINDINGS), model=MODEL)
 
 
 def test_specified_default_workflow_compiles_as_written(documents: WorkflowLoader) -> None:

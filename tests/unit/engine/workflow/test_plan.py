@@ -6,10 +6,11 @@ from itertools import pairwise
 
 import pytest
 
-from docproc.engine.transport import QUEUE_BINDINGS, Topology
+from docproc.engine.transport import Topology
 from docproc.engine.workflow.definition import OnFailure
 from docproc.engine.workflow.plan import PlanError, compile_plan
 from docproc.errors import PermanentError
+from docproc.registry import QUEUE_BINDINGS
 from tests.unit.engine.workflow.flows import COMPONENTS, TOPOLOGY, plan_of, workflow_of
 
 LINEAR = """

@@ -13,7 +13,7 @@ from docproc.engine.store.session import Store
 from docproc.engine.workflow.loader import WorkflowLoader
 from docproc.engine.workflow.versions import Versions
 from docproc.errors import PermanentError
-from tests.unit.engine.workflow.flows import COMPONENTS, TOPOLOGY, message, workflow_of
+from tests.unit.engine.workflow.flows import COMPONENTS, MODEL, TOPOLOGY, message, workflow_of
 
 STAGES = "stages: [{name: a, component: work}]"
 
@@ -36,7 +36,7 @@ class Shelf:
 
 def _versions(folder: Path, definition: str | None) -> tuple[Versions, Shelf]:
     shelf = Shelf(definition)
-    return Versions(cast(Store, shelf), WorkflowLoader(folder, COMPONENTS, TOPOLOGY)), shelf
+    return Versions(cast(Store, shelf), WorkflowLoader(folder, COMPONENTS, TOPOLOGY, model=MODEL)), shelf
 
 
 async def test_message_without_a_version_follows_the_file(tmp_path: Path) -> None:

@@ -13,8 +13,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from docproc.app import App, open_database
+from docproc.apps.documents.settings import models_folder
 from docproc.apps.documents.store import corrections, documents
-from docproc.engine.store.tables import Correction, Document, Request
+from docproc.apps.documents.tables import Correction, Document
+from docproc.engine.store.tables import Request
 from docproc.errors import UnknownRequestError, UsageError
 from docproc.terminal.counting import counted
 from docproc.terminal.output import console, errors, load_settings, print_json, run_async
@@ -72,7 +74,7 @@ def add(
                 rest=confirm_rest,
                 is_new_type=new_type,
             )
-            stored = models.arrays(classify.MODEL, settings.effective_models_path)
+            stored = models.arrays(classify.MODEL, models_folder(settings))
             types = classify.unpacked(stored).classes
             review = await reviews.prepare(application.store, found.id, verdict, types)
             async with application.store.writing() as session:

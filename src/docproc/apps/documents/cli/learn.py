@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from docproc.app import App, open_database
+from docproc.apps.documents.settings import models_folder
 from docproc.apps.documents.store import corrections
 from docproc.errors import ConfigurationError, UsageError
 from docproc.terminal.counting import Paced, counted
@@ -42,7 +43,7 @@ def learn(
 ) -> None:
     """Learn from corrections and labelled folders; new weights are kept only if they measure better."""
     settings = load_settings()
-    if settings.effective_models_path is None and not dry_run:
+    if models_folder(settings) is None and not dry_run:
         raise ConfigurationError(
             "nobody said where learnt weights lie", remedy="Set DOCPROC_MODELS_PATH for all processes"
         )
@@ -77,7 +78,7 @@ async def _learn(
             )
         flow = _workflow(app, workflow)
         how = evaluation.how_of(flow, settings, keep=keep or work / "readings")
-        models = settings.effective_models_path
+        models = models_folder(settings)
         with _progress() as say:
             material = learning.gather(folders, golden, work)
             learner = learning.Learner(how, app.pools, work, models, say)

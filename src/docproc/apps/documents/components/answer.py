@@ -11,10 +11,10 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.store import documents, pages
+from docproc.apps.documents.tables import Document, DocumentStatus, File, Page
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store import fan_in, missing
 from docproc.engine.store.missing import Entry, Why
-from docproc.engine.store.tables import Document, DocumentStatus, File, Page
 
 FAILED = "failed"
 # Why a page that nobody works on is in no document yet.

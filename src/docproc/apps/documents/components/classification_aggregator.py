@@ -14,14 +14,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.components import asking
 from docproc.apps.documents.components.asking import Ask, Question
+from docproc.apps.documents.settings import DocumentsSettings, models_folder
 from docproc.apps.documents.store import documents, pages
+from docproc.apps.documents.tables import PageStatus
 from docproc.apps.documents.understanding import boundaries
 from docproc.apps.documents.understanding.boundaries import PageKind
-from docproc.engine.component import BACKOFFICE, NEXT, Emission, JoinComponent
+from docproc.engine.component import BACKOFFICE, NEXT, Emission, JoinComponent, Unfinished
 from docproc.engine.message import PipelineMessage, child_key, utc_now
-from docproc.engine.store import fan_in, tasks
+from docproc.engine.store import tasks
 from docproc.engine.store.fan_in import Join
-from docproc.engine.store.tables import PageStatus
 from docproc.engine.workflow.definition import Stage
 
 # In a page's marks: whether a person said that a document begins there.
@@ -107,8 +108,7 @@ class ClassificationAggregator(JoinComponent):
         notices, waits = await self._ask_about(session, join, Question(message, stage), made)
         if waits:
             # Documents go out when the person has answered: the fan-out is not over.
-            fan_in.keep_open(session, message.message_id)
-            return notices
+            return Unfinished(notices)
         emissions = await _send_new(session, message, made, total=len(made))
         ids = {one.document_id(message.request_id) for one in made}
         gone = await documents.known(session, message.request_id) - ids
@@ -119,7 +119,7 @@ class ClassificationAggregator(JoinComponent):
 
     async def _documents(self, session: AsyncSession, message: PipelineMessage, stage: Stage) -> list[Made]:
         rows = await pages.of_request(session, message.request_id)
-        return group_pages(rows, stage.options.get("doc_type"), self.settings.effective_models_path)
+        return group_pages(rows, stage.options.get("doc_type"), models_folder(self.settings))
 
     def _doubts(self, message: PipelineMessage, stage: Stage, made: Sequence[Made]) -> list[Doubt]:
         """What a person must be asked about, if anyone can be."""
@@ -127,7 +127,7 @@ class ClassificationAggregator(JoinComponent):
             return []
         threshold = stage.confidence_threshold
         if threshold is None:
-            threshold = self.settings.classification_confidence_threshold
+            threshold = self.settings.section(DocumentsSettings).classification_confidence_threshold
         return [doubt for doubt in doubts(made) if max(doubt.begins, 1 - doubt.begins) < threshold]
 
     async def _ask_about(

@@ -11,13 +11,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.components import asking
 from docproc.apps.documents.components.asking import Ask, Question
+from docproc.apps.documents.schemas import schemas_of
+from docproc.apps.documents.settings import DocumentsSettings, models_folder
+from docproc.apps.documents.statuses import DocumentsStatus
 from docproc.apps.documents.store import pages
+from docproc.apps.documents.tables import PageStatus
 from docproc.apps.documents.understanding.boundaries import marks
 from docproc.apps.documents.understanding.classify import Classification, classify
 from docproc.engine.component import BACKOFFICE, NEXT, BaseComponent, Emission, Where
 from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.store import tasks
-from docproc.engine.store.tables import PageStatus, RequestStatus
 from docproc.engine.workflow.definition import Stage, Workflow
 from docproc.reading import page as page_text
 from docproc.reading.plain_text import page_of
@@ -38,7 +41,7 @@ class Classifier(BaseComponent):
 
     component_name = "classifier"
     takes = "page"
-    status = RequestStatus.PROCESSING
+    status = DocumentsStatus.PROCESSING
     asks_people = True
     runs_in = Where.THREADS
     batch = 20
@@ -56,7 +59,7 @@ class Classifier(BaseComponent):
             (words.get(_page_id(message)), message.payload.get("ocr_text", ""), _extra_types(flow))
             for message, flow in zip(messages, flows, strict=True)
         ]
-        found = await self.offload(_classify_all, wanted, self.settings.effective_models_path)
+        found = await self.offload(_classify_all, wanted, models_folder(self.settings))
         questions = [
             self._question(message, flow.stage(message.current_stage), result)
             for message, flow, result in zip(messages, flows, found, strict=True)
@@ -82,7 +85,7 @@ class Classifier(BaseComponent):
     def _threshold(self, stage: Stage) -> float:
         if stage.confidence_threshold is not None:
             return stage.confidence_threshold
-        return self.settings.classification_confidence_threshold
+        return self.settings.section(DocumentsSettings).classification_confidence_threshold
 
 
 def _row(message: PipelineMessage, result: Found, ask: Ask) -> dict[str, Any]:
@@ -134,7 +137,7 @@ async def _emission(
 
 def _extra_types(flow: Workflow) -> dict[str, Sequence[str]]:
     """Types that the workflow tells by keywords."""
-    return {name: schema.keywords for name, schema in flow.extraction_schemas.items() if schema.keywords}
+    return {name: schema.keywords for name, schema in schemas_of(flow).items() if schema.keywords}
 
 
 # A page's packed words, its text, the types that its workflow adds.

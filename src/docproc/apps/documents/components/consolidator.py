@@ -9,10 +9,11 @@ from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.components import answer
+from docproc.apps.documents.statuses import DocumentsStatus
+from docproc.apps.documents.tables import REQUESTS
 from docproc.engine.component import NEXT, REQUEST_UNIT, BaseComponent, Emission
 from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.store import fan_in, requests
-from docproc.engine.store.tables import Request, RequestStatus
 
 
 class Consolidator(BaseComponent):
@@ -20,7 +21,7 @@ class Consolidator(BaseComponent):
 
     component_name = "consolidator"
     takes = REQUEST_UNIT
-    status = RequestStatus.CONSOLIDATING
+    status = DocumentsStatus.CONSOLIDATING
     batch = 20
 
     async def process_message(self, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
@@ -38,10 +39,9 @@ class Consolidator(BaseComponent):
     async def _consolidate(self, message: PipelineMessage, session: AsyncSession) -> Emission:
         result = await answer.complete(session, message, utc_now())
         await session.execute(
-            update(Request)
-            .where(Request.id == message.request_id)
+            update(REQUESTS)
+            .where(REQUESTS.c.id == message.request_id)
             .values(page_count=result["total_pages"], document_count=result["total_documents"])
-            .execution_options(synchronize_session=False)
         )
         generation = await fan_in.newest_generation(session, message.request_id)
         return NEXT, message.model_copy(update={"payload": result, "generation": generation})

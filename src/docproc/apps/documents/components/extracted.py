@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 from docproc.apps.documents.components.extraction_jobs import Fields
+from docproc.apps.documents.schemas import SchemaColumn, SchemaField
 from docproc.apps.documents.understanding.extract import FieldValue
-from docproc.engine.workflow.definition import SchemaColumn, SchemaField
 from docproc.reading.page import Box
 
 

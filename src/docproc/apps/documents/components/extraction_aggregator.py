@@ -11,13 +11,15 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.components import answer
+from docproc.apps.documents.schemas import ExtractionSchema, early_answer_of, schemas_of
+from docproc.apps.documents.tables import Document, DocumentStatus
 from docproc.engine.component import NEXT, Emission, JoinComponent
 from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.store import answers, fan_in, requests
 from docproc.engine.store.fan_in import Join
 from docproc.engine.store.missing import Why
-from docproc.engine.store.tables import Document, DocumentStatus, Request
-from docproc.engine.workflow.definition import ExtractionSchema, Workflow
+from docproc.engine.store.tables import Request
+from docproc.engine.workflow.definition import Workflow
 
 
 class ExtractionAggregator(JoinComponent):
@@ -39,7 +41,7 @@ class ExtractionAggregator(JoinComponent):
         # In the order in which everybody locks requests: two workers with the same ones cannot deadlock.
         for request_id in sorted(arrived, key=str):
             flow = await self.workflow_of(arrived[request_id][0])
-            if flow.early_answer is not None:
+            if early_answer_of(flow) is not None:
                 await self._answer_early(session, arrived[request_id], flow)
         return await super().before_join(messages, session)
 
@@ -81,7 +83,8 @@ async def _is_enough(session: AsyncSession, messages: Sequence[PipelineMessage],
 
     Only documents that have just come can change that, so the others are looked at only then.
     """
-    wanted = set(flow.early_answer.types) if flow.early_answer else set()
+    early = early_answer_of(flow)
+    wanted = set(early.types) if early else set()
     ids = [message.document_id for message in messages if message.document_id]
     request_id = messages[0].request_id
     new = await _settled_types(session, request_id, wanted, flow, Document.id.in_(ids)) if ids else set()
@@ -106,8 +109,7 @@ async def _settled_types(
     return {
         row.doc_type
         for row in found
-        if not row.needs_review
-        and _has_required(row.extracted_data or {}, flow.extraction_schemas[row.doc_type])
+        if not row.needs_review and _has_required(row.extracted_data or {}, schemas_of(flow)[row.doc_type])
     }
 
 

@@ -15,13 +15,16 @@ from docproc.apps.documents.components.extraction_jobs import Fields, Job, extra
 from docproc.apps.documents.components.recollection import Recollection, Seeking, keys_of
 from docproc.apps.documents.components.second_opinion import SecondOpinion
 from docproc.apps.documents.language_model import LanguageModel
+from docproc.apps.documents.schemas import ExtractionSchema, SchemaField, schemas_of
+from docproc.apps.documents.settings import DocumentsSettings, models_folder
+from docproc.apps.documents.statuses import DocumentsStatus
 from docproc.apps.documents.store import documents, pages
+from docproc.apps.documents.tables import DocumentStatus
 from docproc.apps.documents.understanding.extract import FieldSpec
 from docproc.engine.component import BACKOFFICE, NEXT, BaseComponent, Context, Emission, Where
 from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.store import tasks
-from docproc.engine.store.tables import DocumentStatus, RequestStatus
-from docproc.engine.workflow.definition import ExtractionSchema, SchemaField, Stage, Workflow
+from docproc.engine.workflow.definition import Stage, Workflow
 from docproc.errors import PermanentError
 
 TASK_TYPE = "extraction"
@@ -37,7 +40,7 @@ class Extractor(BaseComponent):
 
     component_name = "extractor"
     takes = ("document", "page")
-    status = RequestStatus.EXTRACTING
+    status = DocumentsStatus.EXTRACTING
     asks_people = True
     runs_in = Where.PROCESSES
     batch = 4
@@ -48,7 +51,8 @@ class Extractor(BaseComponent):
             self.warm_children(warm_up)
         self._recollection = Recollection(self.store, lambda words: self.offload(keys_of, words))
         # Asked only where an operator gave an address.
-        model = LanguageModel(self.settings) if self.settings.llm_url else None
+        own = self.settings.section(DocumentsSettings)
+        model = LanguageModel(own) if own.llm_url else None
         self._second_opinion = SecondOpinion(model, self.offload) if model else None
 
     async def teardown(self) -> None:
@@ -99,7 +103,7 @@ class Extractor(BaseComponent):
         examples = await self._recollection.examples(
             [Seeking(s.message.tenant_id, s.doc_type, p[0]) for s, p in zip(subjects, packed, strict=True)]
         )
-        folder = self.settings.effective_models_path
+        folder = models_folder(self.settings)
         jobs = [
             Job(subject.doc_type, subject.specs, own, subject.schema.rules, seen, folder)
             for subject, own, seen in zip(subjects, packed, examples, strict=True)
@@ -117,7 +121,7 @@ class Extractor(BaseComponent):
     def _threshold(self, stage: Stage) -> float:
         if stage.confidence_threshold is not None:
             return stage.confidence_threshold
-        return self.settings.extraction_confidence_threshold
+        return self.settings.section(DocumentsSettings).extraction_confidence_threshold
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,12 +202,13 @@ def _subject(message: PipelineMessage, flow: Workflow) -> Subject:
     indices = message.payload.get("page_indices")
     indices = (message.page_index or 0,) if indices is None else indices
     doc_type = message.payload.get("doc_type") or stage.options.get("doc_type")
-    if doc_type is None and len(flow.extraction_schemas) == 1:
-        doc_type = next(iter(flow.extraction_schemas))
+    schemas = schemas_of(flow)
+    if doc_type is None and len(schemas) == 1:
+        doc_type = next(iter(schemas))
     if doc_type is None:
         raise PermanentError(
             f"nobody said of what type the pages of stage {stage.name!r} are",
             remedy="Add a classifier before it, or `options: {doc_type: …}` to the stage",
         )
-    schema = flow.extraction_schemas.get(str(doc_type)) or ExtractionSchema(fields=())
+    schema = schemas.get(str(doc_type)) or ExtractionSchema(fields=())
     return Subject(message, stage, str(doc_type), tuple(indices), schema)

@@ -11,10 +11,12 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents.settings import DocumentsSettings
+from docproc.apps.documents.statuses import DocumentsStatus
 from docproc.apps.documents.store import pages
+from docproc.apps.documents.tables import PageStatus
 from docproc.engine.component import NEXT, BaseComponent, Context, Emission, Where
 from docproc.engine.message import PipelineMessage
-from docproc.engine.store.tables import PageStatus, RequestStatus
 from docproc.errors import PermanentError
 from docproc.reading.page import PageText, pack
 from docproc.reading.reading import Mode, read_page, trusted_layer, warm_up
@@ -53,7 +55,7 @@ class Ocr(BaseComponent):
 
     component_name = "ocr"
     takes = "page"
-    status = RequestStatus.PROCESSING
+    status = DocumentsStatus.PROCESSING
     runs_in = Where.PROCESSES
     batch = 16
     chooses = True
@@ -64,11 +66,11 @@ class Ocr(BaseComponent):
         self._readings: OrderedDict[UUID, Reading] = OrderedDict()
         self._heavy: OrderedDict[UUID, None] = OrderedDict()
         if self.settings.warm_up:
-            self.warm_children(warm_up, self.settings.ocr_engine)
+            self.warm_children(warm_up, self.settings.section(DocumentsSettings).ocr_engine)
 
     async def setup(self) -> None:
         if self.settings.warm_up:  # starts the children, and says so when the engine is not installed
-            await self.offload(warm_up, self.settings.ocr_engine)
+            await self.offload(warm_up, self.settings.section(DocumentsSettings).ocr_engine)
 
     async def choose(self, messages: Sequence[PipelineMessage]) -> Sequence[PipelineMessage]:
         unknown = [
@@ -123,7 +125,7 @@ class Ocr(BaseComponent):
         return Place(
             await self.blobs.fetch(key),
             message.payload["file_page"],
-            options.get("engine", self.settings.ocr_engine),
+            options.get("engine", self.settings.section(DocumentsSettings).ocr_engine),
             options.get("mode", "auto"),
         )
 

@@ -11,11 +11,12 @@ from uuid import UUID, uuid5
 from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents.settings import DocumentsSettings
+from docproc.apps.documents.statuses import DocumentsStatus
 from docproc.apps.documents.store import pages
+from docproc.apps.documents.tables import REQUESTS, PageStatus
 from docproc.engine.component import NEXT, REQUEST_UNIT, BaseComponent, Emission, Where
 from docproc.engine.message import PipelineMessage
-from docproc.engine.store import requests
-from docproc.engine.store.tables import PageStatus, Request, RequestStatus
 from docproc.errors import PermanentError, UnreadableFileError
 from docproc.reading.files.unfold import FoundFile, Limits, unfold
 
@@ -29,18 +30,18 @@ class Splitter(BaseComponent):
     component_name = "splitter"
     takes = REQUEST_UNIT
     gives = "page"
-    status = RequestStatus.SPLITTING
+    status = DocumentsStatus.SPLITTING
     runs_in = Where.PROCESSES
 
     async def process_message(
         self, message: PipelineMessage, session: AsyncSession
     ) -> AsyncIterator[Emission]:
-        await self._begin(message)
+        await self.announce(message)  # splitting may take a while: say so before it begins
         files = await self._find_files(message)
         total = sum(file["page_count"] for file in files)
         await pages.insert_files(session, files)
         await session.execute(
-            update(Request).where(Request.id == message.request_id).values(page_count=total)
+            update(REQUESTS).where(REQUESTS.c.id == message.request_id).values(page_count=total)
         )
         slab: list[tuple[dict[str, Any], PipelineMessage]] = []
         for index, (file, file_page) in enumerate(_places(files)):
@@ -51,16 +52,11 @@ class Splitter(BaseComponent):
                     yield NEXT, emitted
                 slab = []
 
-    async def _begin(self, message: PipelineMessage) -> None:
-        """Splitting may take a while: say so before it begins."""
-        async with self.store.writing() as session:
-            await requests.advance(session, [message.request_id], RequestStatus.SPLITTING)
-
     async def _find_files(self, message: PipelineMessage) -> list[dict[str, Any]]:
         """The rows of `files`: what the uploads hold, each with a blob of its own."""
         found: list[dict[str, Any]] = []
         uploads = message.payload.get("files") or []
-        left = self.settings.max_pages
+        left = self.settings.section(DocumentsSettings).max_pages
         for upload in uploads:
             path = await self.blobs.fetch(upload["key"])
             with self.blobs.scratch() as folder:

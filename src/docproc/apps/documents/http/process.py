@@ -20,7 +20,7 @@ from docproc.http.context import PLAIN_TEXT, Application
 from docproc.http.models import Received
 from docproc.http.problems import Problem, documented
 from docproc.http.reception import Accepted as Admitted
-from docproc.http.reception import Arrival, Upload
+from docproc.http.reception import Arrival, Upload, reception_of
 from docproc.http.uploads import FORM_TYPE, MultipartStream, Part
 
 log = structlog.get_logger(__name__)
@@ -115,7 +115,7 @@ async def process(
     form_fields.arrival({}, idempotency_key)  # before the body: a client that waits for a word is spared it
     limit = int(application.settings.max_upload_mb * 1024 * 1024)
     stream = _opened(request, limit)
-    receiving = Receiving(application, application.reception.new_request_id(), limit, idempotency_key)
+    receiving = Receiving(application, reception_of(application).new_request_id(), limit, idempotency_key)
     try:
         async for part in stream.parts():
             await receiving.take(part)
@@ -136,7 +136,7 @@ async def process(
             deadline_at_risk=expected.is_at_risk,
         )
     response.headers["Idempotent-Replay"] = "true"
-    known = await application.reception.find(accepted.request_id)
+    known = await reception_of(application).find(accepted.request_id)
     return Received(request_id=known.id, status=RequestStatus(known.status))
 
 
@@ -191,7 +191,7 @@ class Receiving:
 
     async def _take_file(self, part: Part, name: str) -> None:
         await self._arrival()  # what came before the file is checked before the file is taken
-        reception = self.application.reception
+        reception = reception_of(self.application)
         upload = await reception.store_file(
             self.request_id, len(self.uploads), name, self._measured(part.chunks())
         )
@@ -210,7 +210,7 @@ class Receiving:
 
     async def _arrival(self) -> Arrival:
         arrival = form_fields.arrival(self.fields, self.idempotency_key)
-        self.application.reception.callback_url(arrival)
+        reception_of(self.application).callback_url(arrival)
         if arrival.workflow is not None:
             await asyncio.to_thread(self.application.loader.plan, arrival.workflow)
         return arrival
@@ -219,7 +219,7 @@ class Receiving:
         arrival = await self._arrival()
         if not self.uploads:
             raise Problem(422, "missing_file", "there is no file", _SEND_FILE)
-        accepted = await self.application.reception.submit(self.request_id, self.uploads, arrival)
+        accepted = await reception_of(self.application).submit(self.request_id, self.uploads, arrival)
         log.info(
             "request_received",
             request_id=str(accepted.request_id),
@@ -232,4 +232,4 @@ class Receiving:
         return accepted
 
     async def discard(self) -> None:
-        await self.application.reception.discard(self.request_id)
+        await reception_of(self.application).discard(self.request_id)

@@ -13,6 +13,7 @@ from docproc.apps.documents.http import sheets
 from docproc.engine.store import tasks
 from docproc.http.context import Application, RequestId
 from docproc.http.problems import Problem, documented
+from docproc.http.reception import reception_of
 
 router = APIRouter(tags=["requests"])
 
@@ -45,7 +46,7 @@ async def result(
     application: Application, request_id: RequestId, format: Annotated[Format, Query()] = Format.JSON
 ) -> Response:
     """409 while there is none: `GET /status/{request_id}` says how far it is."""
-    request = await application.reception.find(request_id)
+    request = await reception_of(application).find(request_id)
     answer = request.result_payload
     if answer is None:
         async with application.store.reading() as session:

@@ -12,6 +12,8 @@ from docproc.apps.documents.quality.labels import ALL, Folder, LabelledFile
 from docproc.apps.documents.quality.measure import FileVerdict, judge
 from docproc.apps.documents.quality.summary import Summary, summarise
 from docproc.apps.documents.quality.understand import How, Understood, understand
+from docproc.apps.documents.schemas import schemas_of
+from docproc.apps.documents.settings import DocumentsSettings, models_folder
 from docproc.apps.documents.understanding.extract import FieldSpec
 from docproc.engine.running.pools import Pools
 from docproc.engine.workflow.definition import Workflow
@@ -43,19 +45,21 @@ def how_of(flow: Workflow, settings: Settings, *, engine: str | None = None, kee
     ocr = stages["ocr"].options if "ocr" in stages else {}
     grouping = stages["classification_aggregator"].options if "classification_aggregator" in stages else {}
     threshold = stages["extractor"].confidence_threshold if "extractor" in stages else None
-    schemas = flow.extraction_schemas
+    schemas = schemas_of(flow)
     return How(
         schemas={name: [field.spec for field in schema.fields] for name, schema in schemas.items()},
         keywords={name: schema.keywords for name, schema in schemas.items() if schema.keywords},
         rules={name: schema.rules for name, schema in schemas.items()},
         asked={name: schema.fields for name, schema in schemas.items()},
-        threshold=settings.extraction_confidence_threshold if threshold is None else threshold,
-        engine=engine or ocr.get("engine") or settings.ocr_engine,
+        threshold=settings.section(DocumentsSettings).extraction_confidence_threshold
+        if threshold is None
+        else threshold,
+        engine=engine or ocr.get("engine") or settings.section(DocumentsSettings).ocr_engine,
         mode=ocr.get("mode", "auto"),
         given_type=grouping.get("doc_type"),
         keep=keep,
         only_engine=engine,
-        models=settings.effective_models_path,
+        models=models_folder(settings),
     )
 
 

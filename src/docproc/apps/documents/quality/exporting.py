@@ -12,8 +12,8 @@ from uuid import UUID
 
 import orjson
 
+from docproc.apps.documents.tables import Correction, CorrectionSubject
 from docproc.engine.blobs import BlobStore, safe_name
-from docproc.engine.store.tables import Correction, CorrectionSubject
 
 LABELS = "labels.jsonl"
 

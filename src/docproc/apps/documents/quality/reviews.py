@@ -11,16 +11,17 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents.schemas import parse_schemas
 from docproc.apps.documents.store import corrections, pages
 from docproc.apps.documents.store.corrections import Memory, Review, Said
+from docproc.apps.documents.tables import CorrectionSubject, Document
 from docproc.apps.documents.understanding import memory, validate
 from docproc.apps.documents.understanding.extract import FieldSpec
 from docproc.apps.documents.understanding.extract.checks import problem
 from docproc.apps.documents.understanding.memory.examples import same
 from docproc.engine.message import utc_now
 from docproc.engine.store.session import Store
-from docproc.engine.store.tables import CorrectionSubject, Document, Request, WorkflowVersion
-from docproc.engine.workflow.definition import Workflow
+from docproc.engine.store.tables import Request, WorkflowVersion
 from docproc.errors import UsageError
 from docproc.reading import page as page_text
 from docproc.reading.page import Box
@@ -185,7 +186,7 @@ async def _schemas(session: AsyncSession, request_id: UUID) -> tuple[str, dict[s
     found = (await session.execute(query)).first()
     if found is None:
         return "", {}
-    schemas = Workflow.model_validate_json(found.definition).extraction_schemas
+    schemas = parse_schemas(found.definition)
     return found.name, {name: [each.spec for each in schema.fields] for name, schema in schemas.items()}
 
 

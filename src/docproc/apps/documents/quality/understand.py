@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from docproc.apps.documents.components import extracted
+from docproc.apps.documents.schemas import SchemaField
 from docproc.apps.documents.understanding import models
 from docproc.apps.documents.understanding.boundaries import Group, PageKind, group, marks
 from docproc.apps.documents.understanding.classify import Classification, classify
 from docproc.apps.documents.understanding.extract import FieldSpec, FieldValue, extract
-from docproc.engine.workflow.definition import SchemaField
 from docproc.errors import ProcessingError
 from docproc.reading import page as page_text
 from docproc.reading import reading

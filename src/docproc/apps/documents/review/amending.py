@@ -16,14 +16,17 @@ from docproc.apps.documents.review import extraction, grouping, typed
 from docproc.apps.documents.review.changes import Change, change
 from docproc.apps.documents.review.extraction import FieldsAnswer
 from docproc.apps.documents.review.grouping import Grouping
+from docproc.apps.documents.schemas import SchemaField, schemas_of
 from docproc.apps.documents.store import corrections, documents, pages
 from docproc.apps.documents.store.corrections import Review
+from docproc.apps.documents.tables import Document, DocumentStatus
 from docproc.apps.documents.understanding.memory.examples import same
 from docproc.engine.message import PipelineMessage, child_key
 from docproc.engine.store import events, requests, tasks
-from docproc.engine.store.tables import BackofficeTask, Document, DocumentStatus, Message, Operator, Request
+from docproc.engine.store.tables import Message, Request
+from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.engine.transport import Copy
-from docproc.engine.workflow.definition import SchemaField, Workflow
+from docproc.engine.workflow.definition import Workflow
 from docproc.engine.workflow.plan import Plan, Step
 from docproc.errors import InvalidAnswerError, RequestConflictError, UnknownRequestError
 from docproc.people.store import supervision
@@ -43,6 +46,11 @@ class Opened:
     pages: Sequence[Row[Any]]
 
     @property
+    def counts(self) -> dict[str, int]:
+        """As messages carry them."""
+        return {"page_count": len(self.pages), "document_count": len(self.documents)}
+
+    @property
     def flow(self) -> Workflow:
         return self.plan.workflow
 
@@ -55,7 +63,7 @@ class Opened:
         return found
 
     def schema(self, document: Document) -> tuple[SchemaField, ...]:
-        schema = self.flow.extraction_schemas.get(document.doc_type or "")
+        schema = schemas_of(self.flow).get(document.doc_type or "")
         return schema.fields if schema else ()
 
     def step(self, component: str) -> Step | None:
@@ -143,7 +151,9 @@ class Amending:
         async with self.store.reading() as session:
             reviews = await grouping.reviews(session, opened.request, wanted, operator.username)
         first = wanted.first_changed
-        message = _message(opened.request, step.previous[0], f"page:{first}", page_index=first)
+        message = _message(
+            opened.request, step.previous[0], f"page:{first}", page_index=first, **opened.counts
+        )
 
         async def apply(session: AsyncSession) -> Mapping[str, Any]:
             return await _regrouped(session, wanted)
@@ -223,7 +233,7 @@ def _unit_of_document(opened: Opened, document: Document) -> PipelineMessage:
     before = opened.plan.step(join.previous[0])
     indices = document.page_indices
     local = f"page:{indices[0]}" if before.unit == "page" else f"document:{indices[0]}-{indices[-1]}"
-    return _message(opened.request, before.name, local, document_id=document.id)
+    return _message(opened.request, before.name, local, document_id=document.id, **opened.counts)
 
 
 def _message(request: Request, stage: str, local: str, **values: Any) -> PipelineMessage:
@@ -238,8 +248,6 @@ def _message(request: Request, stage: str, local: str, **values: Any) -> Pipelin
         unit_key=child_key("", local),
         priority=request.priority,
         deadline_utc=request.deadline_utc,
-        page_count=request.page_count,
-        document_count=request.document_count,
         **values,
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from docproc.apps.documents.review.classification import SplitAnswer, TypeAnswer, asked
 from docproc.apps.documents.review.extraction import FieldsAnswer
-from docproc.engine.store.tables import BackofficeTask
+from docproc.engine.store.task_tables import BackofficeTask
 
 Change = dict[str, Any]
 

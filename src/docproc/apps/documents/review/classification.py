@@ -10,11 +10,13 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents.schemas import schemas_of
 from docproc.apps.documents.store import corrections, pages
 from docproc.apps.documents.store.corrections import Review, Said
+from docproc.apps.documents.tables import CorrectionSubject, Page, PageStatus
 from docproc.apps.documents.understanding import classify
 from docproc.engine.message import PipelineMessage
-from docproc.engine.store.tables import BackofficeTask, CorrectionSubject, Page, PageStatus
+from docproc.engine.store.task_tables import BackofficeTask
 from docproc.engine.workflow.definition import Workflow
 from docproc.errors import InvalidAnswerError
 
@@ -33,7 +35,7 @@ def is_split(task: BackofficeTask) -> bool:
 
 def choices(flow: Workflow) -> list[str]:
     """The types a person can choose: those of the workflow first, then all that are known."""
-    return list(dict.fromkeys([*flow.extraction_schemas, *classify.TYPES]))
+    return list(dict.fromkeys([*schemas_of(flow), *classify.TYPES]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.apps.documents.quality import reviews
 from docproc.apps.documents.review import typed
 from docproc.apps.documents.review.classification import BACKOFFICE, asked
+from docproc.apps.documents.schemas import SchemaField
 from docproc.apps.documents.store import documents
 from docproc.apps.documents.store.corrections import Review
+from docproc.apps.documents.tables import Document, DocumentStatus
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store.session import Store
-from docproc.engine.store.tables import BackofficeTask, Document, DocumentStatus
-from docproc.engine.workflow.definition import SchemaField
+from docproc.engine.store.task_tables import BackofficeTask
 from docproc.errors import InvalidAnswerError
 from docproc.reading.page import Box
 

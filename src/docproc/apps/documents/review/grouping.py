@@ -15,7 +15,8 @@ from docproc.apps.documents.review.classification import BACKOFFICE, choices
 from docproc.apps.documents.store import corrections, pages
 from docproc.apps.documents.store.corrections import Review
 from docproc.apps.documents.store.corrections import Said as SaidOne
-from docproc.engine.store.tables import CorrectionSubject, Document, PageStatus, Request
+from docproc.apps.documents.tables import CorrectionSubject, Document, PageStatus
+from docproc.engine.store.tables import Request
 from docproc.engine.workflow.definition import Workflow
 from docproc.errors import InvalidAnswerError
 

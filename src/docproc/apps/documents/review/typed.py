@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from docproc.apps.documents.schemas import SchemaField
 from docproc.apps.documents.understanding import validate
 from docproc.apps.documents.understanding.extract import normalise
-from docproc.engine.workflow.definition import SchemaField
 from docproc.errors import InvalidAnswerError
 
 LONGEST = 2000

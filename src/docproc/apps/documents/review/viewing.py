@@ -13,8 +13,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.review import extraction
 from docproc.apps.documents.review.classification import asked, choices, is_split
-from docproc.engine.store.tables import BackofficeTask, File, Operator, Page
-from docproc.engine.workflow.definition import SchemaField, Workflow
+from docproc.apps.documents.schemas import SchemaField
+from docproc.apps.documents.tables import File, Page
+from docproc.engine.store.task_tables import BackofficeTask, Operator
+from docproc.engine.workflow.definition import Workflow
 from docproc.errors import NotAllowedError
 from docproc.people.listing import pages_asked
 from docproc.people.store import holding

@@ -11,9 +11,9 @@ from uuid import UUID, uuid4
 from sqlalchemy import delete, func, literal, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents.tables import Correction, CorrectionSubject, File, Layout, LayoutKey, Page
 from docproc.engine.message import utc_now
 from docproc.engine.store import events, rows
-from docproc.engine.store.tables import Correction, CorrectionSubject, File, Layout, LayoutKey, Page
 
 TABLE: Any = Correction.__table__
 LAYOUTS: Any = Layout.__table__

@@ -10,9 +10,9 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.store import pages
+from docproc.apps.documents.tables import REQUESTS, Document, DocumentStatus, Page
 from docproc.engine.message import utc_now
 from docproc.engine.store import rows
-from docproc.engine.store.tables import Document, DocumentStatus, Page, Request
 
 TABLE: Any = Document.__table__
 
@@ -69,12 +69,7 @@ async def change_many(session: AsyncSession, changes: Sequence[Mapping[str, Any]
 
 
 async def set_count(session: AsyncSession, request_id: UUID, number: int) -> None:
-    await session.execute(
-        update(Request)
-        .where(Request.id == request_id)
-        .values(document_count=number)
-        .execution_options(synchronize_session=False)
-    )
+    await session.execute(update(REQUESTS).where(REQUESTS.c.id == request_id).values(document_count=number))
 
 
 async def of_request(session: AsyncSession, request_id: UUID) -> list[Document]:

@@ -11,9 +11,9 @@ from sqlalchemy import select
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents.tables import File, Page
 from docproc.engine.message import utc_now
 from docproc.engine.store import rows
-from docproc.engine.store.tables import File, Page
 
 TABLE: Any = Page.__table__
 FILES: Any = File.__table__

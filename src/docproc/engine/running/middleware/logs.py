@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from typing import Self
 
 import psutil
 import structlog
 
 from docproc.engine.message import utc_now
 from docproc.engine.running.dead_letters import describe
-from docproc.engine.running.work import Handle, Middleware, Outcome, Work
+from docproc.engine.running.work import Handle, LogFields, Middleware, MiddlewareContext, Outcome, Work
 from docproc.errors import DocProcError
 
 log = structlog.get_logger(__name__)
@@ -21,12 +22,19 @@ _SAMPLE_SECONDS = 1.0
 
 
 class Logs(Middleware):
-    def __init__(self, component_name: str) -> None:
+    place = 100
+
+    def __init__(self, component_name: str, log_fields: LogFields) -> None:
         self.component_name = component_name
+        self.log_fields = log_fields
         self._process = psutil.Process()
         self._process.cpu_percent()
         self._sampled_at = 0.0
         self._resources: dict[str, object] = {}
+
+    @classmethod
+    def create(cls, context: MiddlewareContext) -> Self:
+        return cls(context.component.component_name, context.log_fields)
 
     async def __call__(self, works: Sequence[Work], handle: Handle) -> None:
         structlog.contextvars.bind_contextvars(component=self.component_name)
@@ -48,6 +56,9 @@ class Logs(Middleware):
         message = work.message
         finished = work.finished_at or utc_now()
         elapsed = (finished - work.started_at).total_seconds()
+        # Applications say what they know; nested, they add to the result.
+        payload = work.emissions[0][1].payload if work.emissions else {}
+        added = self.log_fields(message, payload)
         fields: dict[str, object] = {
             "component": self.component_name,
             "request_id": str(message.request_id),
@@ -59,13 +70,10 @@ class Logs(Middleware):
             "timestamp_fin": finished.isoformat(),
             "duracion_ms": round(elapsed * 1000, 1),
             "intento": message.attempt,
-            "resultado": self._result(work),
             "recursos": self._sample(),
+            **added,
+            "resultado": {**_result(work), **added.get("resultado", {})},
         }
-        if message.page_index is not None:
-            fields["pagina_id"] = message.page_index
-        if message.document_id is not None:
-            fields["document_id"] = str(message.document_id)
         if message.deadline_utc is not None:
             left = (message.deadline_utc - finished).total_seconds() * 1000
             fields["sla"] = {"deadline": message.deadline_utc.isoformat(), "restante_ms": round(left)}
@@ -74,18 +82,6 @@ class Logs(Middleware):
             if not isinstance(work.error, DocProcError):  # a bug: say where
                 fields["exc_info"] = work.error
         return fields
-
-    def _result(self, work: Work) -> dict[str, object]:
-        """What came of it; type and confidence are read from the emitted payload, where there are any."""
-        payload = work.emissions[0][1].payload if work.emissions else {}
-        confidence = payload.get("extraction_confidence", payload.get("confidence"))
-        return {
-            "estado": str(work.outcome or "pendiente"),
-            "emitidos": len(work.emissions),
-            "tipo": payload.get("doc_type"),
-            "confianza": confidence,
-            "derivado_manual": work.went_to_people,
-        }
 
     def _sample(self) -> dict[str, object]:
         """The process's resources, measured at most once a second: reading them costs more than a message."""
@@ -97,3 +93,12 @@ class Logs(Middleware):
                 "gpu_utilizada": False,
             }
         return self._resources
+
+
+def _result(work: Work) -> dict[str, object]:
+    """What came of it, as far as the engine knows."""
+    return {
+        "estado": str(work.outcome or "pendiente"),
+        "emitidos": len(work.emissions),
+        "derivado_manual": work.went_to_people,
+    }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Self
 
 import prometheus_client
 from prometheus_client import Histogram
 
-from docproc.engine.running.work import Handle, Middleware, Outcome, Work
+from docproc.engine.running.work import Handle, Middleware, MiddlewareContext, Outcome, Work
 
 HANDLED = prometheus_client.Counter(
     "docproc_messages_handled_total", "Messages handled, by outcome", ["component", "stage", "outcome"]
@@ -22,9 +23,15 @@ SECONDS = Histogram(
 
 
 class Metrics(Middleware):
+    place = 200
+
     def __init__(self, component_name: str) -> None:
         self.component_name = component_name
         self._by_stage: dict[str, Histogram] = {}
+
+    @classmethod
+    def create(cls, context: MiddlewareContext) -> Self:
+        return cls(context.component.component_name)
 
     async def __call__(self, works: Sequence[Work], handle: Handle) -> None:
         await handle(works)

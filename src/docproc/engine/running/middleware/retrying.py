@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Self
 
 from docproc.engine.component import BaseComponent
 from docproc.engine.running import dead_letters, retry
 from docproc.engine.running.handler import Handler
 from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.relay import Relay
-from docproc.engine.running.work import Handle, Middleware, Outcome, Work
+from docproc.engine.running.work import Handle, Middleware, MiddlewareContext, Outcome, Work
 from docproc.engine.store import events, messages
 from docproc.engine.store.messages import AlreadyHandled, Outgoing
 from docproc.engine.store.session import is_passing
@@ -21,6 +22,8 @@ DEFAULT_RETRY = Retry()
 
 class Retrying(Middleware):
     """The runner's boundary: here, and only here, any exception of a component is caught."""
+
+    place = 400
 
     def __init__(
         self,
@@ -35,6 +38,16 @@ class Retrying(Middleware):
         self.relay = relay
         self.handler = handler
         self.wake_delayed = wake_delayed
+
+    @classmethod
+    def create(cls, context: MiddlewareContext) -> Self:
+        return cls(
+            context.component,
+            context.outbox,
+            context.relay,
+            context.handler,
+            context.transport.wake_delayed,
+        )
 
     async def __call__(self, works: Sequence[Work], handle: Handle) -> None:
         try:

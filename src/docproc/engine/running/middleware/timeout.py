@@ -11,6 +11,8 @@ from docproc.errors import TimeLimitError
 
 
 class TimeLimit(Middleware):
+    place = 500
+
     async def __call__(self, works: Sequence[Work], handle: Handle) -> None:
         limits = [work.timeout_seconds for work in works if work.timeout_seconds is not None]
         if not limits:

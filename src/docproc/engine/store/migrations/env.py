@@ -7,6 +7,7 @@ import asyncio
 from alembic import context
 from sqlalchemy import Connection
 
+from docproc.engine.store import migrate
 from docproc.engine.store.tables import Base
 
 
@@ -17,13 +18,23 @@ def run(connection: Connection) -> None:
 
 
 async def run_alone() -> None:
-    """`alembic upgrade head` on its own, as the specification's manual has it."""
+    """`alembic upgrade head` on its own, as the specification's manual has it: with every application."""
     from docproc.engine.store.session import Store
+    from docproc.installed import find_applications
+    from docproc.loaded import Applications
     from docproc.settings import Settings
 
-    store = Store(Settings.load().effective_database_url)
+    settings = Settings.load()
+    branches = Applications(find_applications().chosen(settings.applications)).migrations
+
+    def run_all(connection: Connection) -> None:
+        run(connection)
+        if context.get_context().opts.get("destination_rev") in ("head", "heads"):
+            migrate.upgrade_branches(connection, branches)
+
+    store = Store(settings.effective_database_url)
     async with store.writing() as session:
-        await (await session.connection()).run_sync(run)
+        await (await session.connection()).run_sync(run_all)
     await store.close()
 
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header, Request
 from fastapi.responses import HTMLResponse, Response
 
 from docproc.engine.message import utc_now
-from docproc.engine.store.tables import Operator
+from docproc.engine.store.task_tables import Operator
 from docproc.errors import NotAllowedError
 from docproc.people.desk import Desk
 from docproc.people.listing import Counter, Outline, lines, outline

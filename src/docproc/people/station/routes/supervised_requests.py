@@ -16,7 +16,7 @@ from docproc.apps.documents.review.amending import Amending, Opened
 from docproc.apps.documents.review.classification import choices
 from docproc.apps.documents.store import pages
 from docproc.engine.store import answers, events
-from docproc.engine.store.tables import Operator
+from docproc.engine.store.task_tables import Operator
 from docproc.errors import InvalidAnswerError
 from docproc.people.desk import Desk
 from docproc.people.station.context import Application, DeskOf, Said

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.message import utc_now
-from docproc.engine.store.tables import Operator
+from docproc.engine.store.task_tables import Operator
 from docproc.errors import InvalidAnswerError, NotAllowedError
 from docproc.people.availability import DAYS
 from docproc.people.desk import SKILLS, Desk

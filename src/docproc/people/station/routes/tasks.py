@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
-from docproc.engine.store.tables import BackofficeTask, Operator
+from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.errors import InvalidAnswerError
 from docproc.people.station.context import Actor, DeskOf, Said, TaskId
 from docproc.people.store import holding

@@ -12,8 +12,9 @@ from docproc.apps.documents.http.page_images import Wanted, picture
 from docproc.apps.documents.review import checking, reasons, viewing
 from docproc.apps.documents.review.classification import asked
 from docproc.apps.documents.review.viewing import Standing
+from docproc.apps.documents.schemas import schemas_of
 from docproc.engine.message import PipelineMessage
-from docproc.engine.store.tables import BackofficeTask, Operator
+from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.engine.workflow.definition import Workflow
 from docproc.errors import UnknownTaskError
 from docproc.people.desk import Desk
@@ -124,7 +125,7 @@ async def check_fields(
     task = await desk.find(task_id)
     viewing.check_holds(task, operator)
     flow = await _flow(desk, task)
-    schema = flow.extraction_schemas.get(str(asked(task).get("doc_type")))
+    schema = schemas_of(flow).get(str(asked(task).get("doc_type")))
     values = said.get("values")
     found = checking.check(
         task,

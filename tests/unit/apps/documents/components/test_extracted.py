@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from docproc.apps.documents.components import extracted
+from docproc.apps.documents.schemas import SchemaColumn, SchemaField
 from docproc.apps.documents.understanding.extract import FieldValue
 from docproc.apps.documents.understanding.extract.spec import Row
-from docproc.engine.workflow.definition import SchemaColumn, SchemaField
 from docproc.reading.page import Source
 
 ITEMS = SchemaField(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from docproc.apps.documents.components.classification_aggregator import group_pages
-from docproc.engine.store.tables import PageStatus
+from docproc.apps.documents.tables import PageStatus
 
 OPEN = "?"  # not classified yet
 

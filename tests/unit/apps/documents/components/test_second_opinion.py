@@ -12,9 +12,9 @@ import pytest
 from docproc.apps.documents.components.extraction_jobs import Fields, Job, extract_all
 from docproc.apps.documents.components.second_opinion import SecondOpinion
 from docproc.apps.documents.language_model import LanguageModel
+from docproc.apps.documents.settings import DocumentsSettings
 from docproc.apps.documents.understanding.extract import FieldSpec
 from docproc.reading.page import Source, pack
-from docproc.settings import Settings
 from tests.pages import page_of
 
 PAGE = """
@@ -42,7 +42,9 @@ async def asked(
         text = answer if isinstance(answer, str) else json.dumps(answer)
         return httpx.Response(status, json={"choices": [{"message": {"content": text}}]})
 
-    model = LanguageModel(Settings(_env_file=None, llm_url="http://x.test"), httpx.MockTransport(respond))
+    model = LanguageModel(
+        DocumentsSettings(_env_file=None, llm_url="http://x.test"), httpx.MockTransport(respond)
+    )
     opinion = SecondOpinion(model, in_process)
     (fields,) = await opinion.extract([JOB], [threshold])
     await opinion.close()

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from docproc.apps.documents.quality.exporting import labels
-from docproc.engine.store.tables import Correction
+from docproc.apps.documents.tables import Correction
 
 REQUEST = UUID("0a5c2f4e-0000-4000-8000-000000000001")
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from docproc.apps.documents.schemas import ExtractionSchema, SchemaField
 from docproc.apps.documents.understanding.extract.spec import ColumnSpec, FieldSpec
-from docproc.engine.workflow.definition import ExtractionSchema, SchemaField
 from docproc.engine.workflow.loader import WorkflowLoader
 from docproc.errors import WorkflowError
-from tests.unit.engine.workflow.flows import COMPONENTS, TOPOLOGY
+from tests.unit.engine.workflow.flows import COMPONENTS, MODEL, TOPOLOGY
 
 COLUMNS = [{"name": "text"}, {"name": "amount", "type": "decimal", "labels": {"es": ["importe"]}}]
 
@@ -105,5 +105,5 @@ extraction_schemas:
 def test_errors_name_file_line_and_remedy(text: str, line: int, says: str, tmp_path: Path) -> None:
     (tmp_path / "flow.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(WorkflowError) as caught:
-        WorkflowLoader(tmp_path, COMPONENTS, TOPOLOGY).plan("flow")
+        WorkflowLoader(tmp_path, COMPONENTS, TOPOLOGY, model=MODEL).plan("flow")
     assert caught.value.line == line and says in str(caught.value) and caught.value.remedy

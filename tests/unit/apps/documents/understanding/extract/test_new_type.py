@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from docproc.apps.documents.samples.sheet import Column, Sheet
+from docproc.apps.documents.schemas import ExtractionSchema
 from docproc.apps.documents.understanding.extract import extract
-from docproc.engine.workflow.definition import ExtractionSchema
 from docproc.reading import text_layer
 
 PLAIN = """

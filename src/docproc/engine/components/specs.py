@@ -1,0 +1,17 @@
+"""The engine's own components, as routing knows them."""
+
+from __future__ import annotations
+
+from docproc.engine.component import REQUEST_UNIT, ComponentSpec
+
+_HERE = "docproc.engine.components"
+
+COMPONENTS = (
+    ComponentSpec("collect", f"{_HERE}.collect:Collect", joins=True),
+    ComponentSpec(
+        "workflow_router",
+        f"{_HERE}.workflow_router:WorkflowRouter",
+        routing_key="request.new",
+        takes=REQUEST_UNIT,
+    ),
+)
