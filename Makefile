@@ -6,17 +6,28 @@ STAMP := $(VENV)/.installed
 
 ARGS ?=
 
-.PHONY: install demo test lint format bench train clean-venv
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: install lock demo test lint format bench train clean-venv
 
 install: $(STAMP)
 
 # Installed anew only when what is to be installed changed.
-$(STAMP): pyproject.toml
+# Everything comes from the lock, the build backend included: no isolated build that would fetch another one.
+$(STAMP): pyproject.toml requirements/dev.txt
 	@echo "Setting up $(VENV) (a minute or two the first time) …"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(PIP_INSTALL) --require-hashes --requirement requirements/dev.txt
+	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# The lock anew after a change of dependencies; newer versions with ARGS=--upgrade. Folders and further indexes of this
+# machine's pip are left out, because others do not have them; a mirror given as PIP_INDEX_URL serves.
+lock:
+	@$(PYTHON) -m venv $(VENV)/lock
+	@$(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check 'pip-tools>=7.5'
+	@env -u PIP_FIND_LINKS -u PIP_EXTRA_INDEX_URL PIP_CONFIG_FILE=/dev/null \
+		$(VENV)/lock/bin/python requirements/lock.py --quiet $(ARGS)
 
 # A packet drawn, processed and shown, in a folder of its own so that it can be run again and again.
 demo: install
@@ -26,6 +37,7 @@ test: install
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup $(ARGS)
 
 lint: install
+	$(BIN)/python requirements/lock.py --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

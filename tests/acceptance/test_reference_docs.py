@@ -290,7 +290,7 @@ def test_every_metric_and_outcome_is_listed() -> None:
 
 # --- links ----------------------------------------------------------------------------------------------
 
-PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 
 
 def anchors(path: Path) -> set[str]:
