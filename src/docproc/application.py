@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from docproc.engine.component import ComponentSpec
+from docproc.engine.component_spec import ComponentSpec
 from docproc.errors import ConfigurationError
 
 # Installed packages offer their manifests under this entry point group.

@@ -8,7 +8,8 @@ from functools import cached_property
 from importlib.metadata import entry_points
 
 from docproc.application import Application
-from docproc.engine.component import BaseComponent, ComponentSpec
+from docproc.engine.component import BaseComponent, spec_of
+from docproc.engine.component_spec import ComponentSpec
 from docproc.engine.components.specs import COMPONENTS as ENGINE_COMPONENTS
 from docproc.engine.transport import BACKOFFICE_EXCHANGE, DIRECT_EXCHANGE
 from docproc.errors import ConfigurationError
@@ -80,7 +81,7 @@ class Registry:
     @cached_property
     def specs(self) -> dict[str, ComponentSpec]:
         """What routing must know of each: as a manifest declares it, else as the class says."""
-        return {name: self._as_declared(name) or ComponentSpec.of(self.load(name)) for name in self.names}
+        return {name: self._as_declared(name) or spec_of(self.load(name)) for name in self.names}
 
     def load(self, name: str) -> type[BaseComponent]:
         """The class of a component; a ConfigurationError lists the valid names."""
@@ -122,7 +123,7 @@ class Registry:
         spec = self._as_declared(name)
         if spec is None:
             return
-        said = ComponentSpec.of(component)
+        said = spec_of(component)
         for key in ("input_queue", "takes", "gives", "status", "joins", "collects", "asks_people"):
             if getattr(said, key) != getattr(spec, key):
                 raise ConfigurationError(

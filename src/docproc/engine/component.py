@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
+from docproc.engine.component_spec import REQUEST_UNIT, ComponentSpec
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store import fan_in
 from docproc.engine.store.fan_in import Join
@@ -21,9 +22,23 @@ if TYPE_CHECKING:
     from docproc.engine.workflow.definition import Stage, Workflow
     from docproc.settings import Settings
 
+__all__ = [
+    "BACKOFFICE",
+    "NEXT",
+    "REQUEST_UNIT",
+    "BaseComponent",
+    "Context",
+    "Emission",
+    "JoinComponent",
+    "Joined",
+    "Unfinished",
+    "Where",
+    "queue_of",
+    "spec_of",
+]  # fmt: skip
+
 NEXT: Final = "__next__"
 BACKOFFICE: Final = "__backoffice__"
-REQUEST_UNIT: Final = "request"
 
 # A target (NEXT, BACKOFFICE or a routing key) and the message for it.
 Emission = tuple[str, PipelineMessage]
@@ -53,48 +68,6 @@ class Context:
     run_in_thread: Callable[..., Awaitable[Any]]
     run_in_process: Callable[..., Awaitable[Any]]
     warm_children: Callable[..., None]
-
-
-@dataclass(frozen=True, slots=True)
-class ComponentSpec:
-    """What routing must know of a component without importing it; an application's manifest declares it.
-
-    The class says the same in its attributes, which are checked against this when it is loaded.
-    """
-
-    name: str
-    # "package.module:Class"
-    path: str = ""
-    # The queue it consumes (`q.<name>` when empty) and the key that leads there (its name when empty).
-    queue: str = ""
-    routing_key: str | None = None
-    takes: str | tuple[str, ...] | None = None
-    gives: str | None = None
-    status: str | None = None
-    # True: a JoinComponent, and the name under which it counts.
-    joins: bool = False
-    collects: str | None = None
-    asks_people: bool = False
-
-    @classmethod
-    def of(cls, component: type[BaseComponent]) -> ComponentSpec:
-        """As a class says of itself."""
-        return cls(
-            name=component.component_name,
-            path=f"{component.__module__}:{component.__qualname__}",
-            queue=queue_of(component),
-            routing_key=component.routing_key,
-            takes=component.takes,
-            gives=component.gives,
-            status=component.status,
-            joins=issubclass(component, JoinComponent),
-            collects=getattr(component, "collects", None),
-            asks_people=component.asks_people,
-        )
-
-    @property
-    def input_queue(self) -> str:
-        return self.queue or f"q.{self.name}"
 
 
 class BaseComponent(ABC):
@@ -325,3 +298,19 @@ def queue_of(component: type[BaseComponent]) -> str:
     """The input queue of a component class: `q.<name>` unless the class says otherwise."""
     declared = getattr(component, "input_queue", None)  # a property unless the class names a queue
     return declared if isinstance(declared, str) else f"q.{component.component_name}"
+
+
+def spec_of(component: type[BaseComponent]) -> ComponentSpec:
+    """What routing must know of a component, as its class says it."""
+    return ComponentSpec(
+        name=component.component_name,
+        path=f"{component.__module__}:{component.__qualname__}",
+        queue=queue_of(component),
+        routing_key=component.routing_key,
+        takes=component.takes,
+        gives=component.gives,
+        status=component.status,
+        joins=issubclass(component, JoinComponent),
+        collects=getattr(component, "collects", None),
+        asks_people=component.asks_people,
+    )

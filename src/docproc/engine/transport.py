@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 from uuid import UUID
 
-from docproc.engine.component import ComponentSpec
+from docproc.engine.component_spec import ComponentSpec
 from docproc.errors import ConfigurationError, UnroutableError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from docproc.engine.component import BaseComponent, ComponentSpec
+from docproc.engine.component import BaseComponent, spec_of
 from docproc.engine.transport import (
     BACKOFFICE_EXCHANGE,
     DEAD_LETTER_EXCHANGE,
@@ -81,7 +81,7 @@ def test_exchanges_have_the_specified_names() -> None:
 
 def topology_of(components: Sequence[type[BaseComponent]] = ()) -> Topology:
     """As a process has it: the bindings of what is installed, and these components."""
-    return Topology.of([ComponentSpec.of(component) for component in components], QUEUE_BINDINGS)
+    return Topology.of([spec_of(component) for component in components], QUEUE_BINDINGS)
 
 
 def test_bindings_are_exactly_the_specified_ones() -> None:

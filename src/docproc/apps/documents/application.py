@@ -7,7 +7,7 @@ from pathlib import Path
 
 from docproc.application import Application, Command, Section, Views
 from docproc.apps.documents.statuses import DocumentsStatus
-from docproc.engine.component import REQUEST_UNIT, ComponentSpec
+from docproc.engine.component_spec import REQUEST_UNIT, ComponentSpec
 
 _HERE = Path(__file__).parent
 _PACKAGE = "docproc.apps.documents"

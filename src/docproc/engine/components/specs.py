@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from docproc.engine.component import REQUEST_UNIT, ComponentSpec
+from docproc.engine.component_spec import REQUEST_UNIT, ComponentSpec
 
 _HERE = "docproc.engine.components"
 

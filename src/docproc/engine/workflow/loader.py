@@ -12,7 +12,7 @@ import structlog
 import yaml
 from pydantic import ValidationError
 
-from docproc.engine.component import ComponentSpec
+from docproc.engine.component_spec import ComponentSpec
 from docproc.engine.transport import Topology
 from docproc.engine.workflow.definition import Stage, Workflow
 from docproc.engine.workflow.plan import Plan, PlanError, check_backoffice_routes, compile_plan

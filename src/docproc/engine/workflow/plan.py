@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 
-from docproc.engine.component import REQUEST_UNIT, ComponentSpec
+from docproc.engine.component_spec import REQUEST_UNIT, ComponentSpec
 from docproc.engine.store.standing import Standing
 from docproc.engine.store.tables import RequestStatus
 from docproc.engine.transport import BACKOFFICE_EXCHANGE, DIRECT_EXCHANGE, Topology

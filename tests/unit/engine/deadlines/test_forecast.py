@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from docproc.engine.component import ComponentSpec
+from docproc.engine.component import spec_of
 from docproc.engine.deadlines.forecast import StageTime, View, Waiting, Work
 from docproc.engine.transport import Topology
 from docproc.engine.workflow.definition import Workflow
@@ -21,7 +21,7 @@ CLASSES = {
     for one in (components.Split, components.Heavy, components.Gather, components.Slow)
 }
 
-SPECS = {name: ComponentSpec.of(one) for name, one in CLASSES.items()}
+SPECS = {name: spec_of(one) for name, one in CLASSES.items()}
 
 
 @pytest.fixture(scope="module")

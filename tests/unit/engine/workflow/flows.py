@@ -8,7 +8,7 @@ from uuid import UUID
 import yaml
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.engine.component import BaseComponent, ComponentSpec, Emission, JoinComponent
+from docproc.engine.component import BaseComponent, Emission, JoinComponent, spec_of
 from docproc.engine.components.collect import Collect
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store.fan_in import Join
@@ -68,7 +68,7 @@ class Either(Unrun):
 
 
 ALL: tuple[type[BaseComponent], ...] = (*CLASSES, Collect, SplitLines, GatherLines, Judge, Sift, Either)
-COMPONENTS = {c.component_name: ComponentSpec.of(c) for c in ALL}
+COMPONENTS = {c.component_name: spec_of(c) for c in ALL}
 TOPOLOGY = Topology.of(COMPONENTS.values(), QUEUE_BINDINGS)
 # Workflow files as they are with every installed application.
 MODEL = Applications(find_applications().applications).workflow_model

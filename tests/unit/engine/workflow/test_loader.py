@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from docproc.engine.component import BaseComponent, ComponentSpec
+from docproc.engine.component import BaseComponent, spec_of
 from docproc.engine.transport import Topology
 from docproc.engine.workflow.loader import WorkflowLoader
 from docproc.errors import UnknownWorkflowError, WorkflowError
@@ -535,7 +535,7 @@ extraction_schemas:
 @pytest.fixture
 def documents(folder: Path) -> WorkflowLoader:
     write(folder, DEFAULT, "default.yaml")
-    specs = {c.component_name: ComponentSpec.of(c) for c in DOCUMENTS}
+    specs = {c.component_name: spec_of(c) for c in DOCUMENTS}
     return WorkflowLoader(folder, specs, Topology.of(specs.values(), QUEUE_BINDINGS), model=MODEL)
 
 

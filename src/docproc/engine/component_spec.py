@@ -1,0 +1,35 @@
+"""What routing must know of a component without importing it. Every process reads it: it imports nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+# The unit of work that every flow begins and ends with.
+REQUEST_UNIT: Final = "request"
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentSpec:
+    """What routing must know of a component without importing it; an application's manifest declares it.
+
+    The class says the same in its attributes, which are checked against this when it is loaded.
+    """
+
+    name: str
+    # "package.module:Class"
+    path: str = ""
+    # The queue it consumes (`q.<name>` when empty) and the key that leads there (its name when empty).
+    queue: str = ""
+    routing_key: str | None = None
+    takes: str | tuple[str, ...] | None = None
+    gives: str | None = None
+    status: str | None = None
+    # True: a JoinComponent, and the name under which it counts.
+    joins: bool = False
+    collects: str | None = None
+    asks_people: bool = False
+
+    @property
+    def input_queue(self) -> str:
+        return self.queue or f"q.{self.name}"
