@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import docproc.people.tables  # noqa: F401 # as above
 from docproc.engine.store import migrate
 from docproc.engine.store.session import Store
 from docproc.installed import find_applications
 from docproc.loaded import Applications
 
 APPLICATIONS = Applications(find_applications().applications)
+# So that the metadata is whole, whatever a test imports.
+APPLICATIONS.import_tables()
 
 
 async def upgrade(store: Store) -> None:

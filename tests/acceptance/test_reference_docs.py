@@ -17,8 +17,11 @@ from pydantic import BaseModel
 
 from docproc import errors
 from docproc.app import App
+from docproc.apps.documents import schemas
+from docproc.apps.documents.settings import DocumentsSettings
 from docproc.cli.main import app as command_line
 from docproc.engine.message import Failure, PipelineMessage
+from docproc.engine.running.middleware import metrics  # noqa: F401 # its metrics are listed, too
 from docproc.engine.running.work import Outcome
 from docproc.engine.store.tables import Base, MessageState, RequestStatus
 from docproc.engine.workflow import conditions, definition
@@ -26,6 +29,7 @@ from docproc.http.callbacks import sender  # noqa: F401 # its metrics are listed
 from docproc.people.supervision import second_reader  # noqa: F401 # its metrics are listed, too
 from docproc.settings import Settings
 from tests.harness import settings_for
+from tests.schema import APPLICATIONS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -61,9 +65,13 @@ def named_in_first_column(text: str) -> list[str]:
 COMPUTED = {"home": "per user", "processes": "the cores", "components": "none", "callback_urls": "none"}
 
 
+# Those of every process, and those of the documents.
+FIELDS = {**Settings.model_fields, **DocumentsSettings.model_fields}
+
+
 def shown(name: str) -> str:
     """A default as a person writes it into `.env`, and as the page shows it."""
-    field = Settings.model_fields[name]
+    field = FIELDS[name]
     if name in COMPUTED:
         return COMPUTED[name]
     if field.default is None:
@@ -74,14 +82,14 @@ def shown(name: str) -> str:
 def test_every_setting_is_listed_with_its_default() -> None:
     listed = {row[0].strip("`"): row[1] for row in table_rows(page("settings")) if len(row) == 3}
     listed = {name: default for name, default in listed.items() if name.startswith("DOCPROC_")}
-    assert listed == {f"DOCPROC_{name.upper()}": shown(name) for name in Settings.model_fields}
+    assert listed == {f"DOCPROC_{name.upper()}": shown(name) for name in FIELDS}
 
 
 def test_env_example_has_every_setting_and_changes_nothing_when_uncommented(tmp_path: Path) -> None:
     lines = (ROOT / ".env.example").read_text(encoding="utf-8").splitlines()
     given = [line.removeprefix("# ") for line in lines if line.startswith("# DOCPROC_")]
     names = [line.partition("=")[0] for line in given]
-    assert sorted(names) == sorted(f"DOCPROC_{name.upper()}" for name in Settings.model_fields)
+    assert sorted(names) == sorted(f"DOCPROC_{name.upper()}" for name in FIELDS)
     for line in given:
         name, _, value = line.partition("=")
         has_fixed_default = shown(name.removeprefix("DOCPROC_").lower()).startswith("`")
@@ -89,7 +97,9 @@ def test_env_example_has_every_setting_and_changes_nothing_when_uncommented(tmp_
     assert all(line.startswith("#") for line in lines if line), "everything is commented out"
     file = tmp_path / ".env"
     file.write_text("\n".join(given))
-    assert Settings.load(_env_file=file) == Settings.load(_env_file=None)
+    uncommented, bare = Settings.load(_env_file=file), Settings.load(_env_file=None)
+    assert uncommented == bare
+    assert uncommented.section(DocumentsSettings) == bare.section(DocumentsSettings)
 
 
 # --- message --------------------------------------------------------------------------------------------
@@ -108,15 +118,15 @@ def test_every_failure_field_is_listed() -> None:
 # --- workflow -------------------------------------------------------------------------------------------
 
 SECTIONS: dict[str, type[BaseModel]] = {
-    "The whole file": definition.Workflow,
+    "The whole file": APPLICATIONS.workflow_model,
     "`sla`": definition.Sla,
-    "`early_answer`": definition.EarlyAnswer,
+    "`early_answer`": schemas.EarlyAnswer,
     "`stages`": definition.Stage,
     "`second_reader`": definition.SecondReader,
     "`aggregation`": definition.Aggregation,
-    "`extraction_schemas`": definition.SchemaField,
-    "A schema": definition.ExtractionSchema,
-    "`columns`": definition.SchemaColumn,
+    "`extraction_schemas`": schemas.SchemaField,
+    "A schema": schemas.ExtractionSchema,
+    "`columns`": schemas.SchemaColumn,
 }
 
 

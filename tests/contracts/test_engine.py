@@ -510,7 +510,7 @@ async def test_exclusive_work_is_done_once_though_delivered_twice(engine: Harnes
     request_id = await engine.submit("paid")
     if engine.app.transport.has_broker:
         (row,) = await engine.query("SELECT id, queue, band, body FROM messages")
-        from docproc.engine.running.outbox import copy_of
+        from docproc.engine.running.sending import copy_of
 
         await engine.app.transport.publish([copy_of(row, engine.app.topology)] * 3)
     await engine.start()

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.running.intake import Submission
-from docproc.engine.running.outbox import copy_of
+from docproc.engine.running.sending import copy_of
 from docproc.engine.store import messages
 from docproc.engine.store.messages import Outgoing
 from docproc.engine.store.tables import DeadLetter, MessageState
