@@ -8,11 +8,11 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from docproc.engine.store.missing import ENOUGH_TASKS
+
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 # Who was not heard of for longer is away.
 PRESENT_SECONDS = 60.0
-# A mean of fewer tasks says nothing.
-ENOUGH_TASKS = 5
 # How long a task takes where nobody knows better.
 USUAL_SECONDS = {"classification": 45.0, "extraction": 90.0}
 OTHER_SECONDS = 90.0

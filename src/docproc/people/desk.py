@@ -20,7 +20,7 @@ from docproc.apps.documents.store import corrections, documents, pages
 from docproc.apps.documents.store.corrections import Review
 from docproc.apps.documents.tables import DocumentStatus, PageStatus
 from docproc.engine.message import PipelineMessage, utc_now
-from docproc.engine.store import events, rows
+from docproc.engine.store import events, rows, tasks
 from docproc.engine.store.session import is_passing
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.engine.transport import Copy
@@ -262,7 +262,7 @@ class Desk:
             if not await _complete(session, task, operator, output, now):
                 return None
             message = await apply(session)
-            await holding.clear_current(session, operator.id, task.id)
+            await tasks.clear_current(session, operator.id, task.id)
             began = task.accepted_at or task.assigned_at or now
             await operators.record_handling(
                 session, operator.id, task.task_type, (now - began).total_seconds()

@@ -87,6 +87,6 @@ application = Application(
     },
     views=Views(requests=f"{_PACKAGE}.http.views:view"),
     log_fields=f"{_PACKAGE}.logs:fields",
-    requires=("numpy", "openvino", "pypdfium2", "rapidocr"),
+    requires=("fastapi", "numpy", "openvino", "pypdfium2", "rapidocr"),
     install="docproc[documents]",
 )

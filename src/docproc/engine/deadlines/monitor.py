@@ -15,10 +15,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.deadlines.checks import Due, due_now
 from docproc.engine.deadlines.margin import Margin
+from docproc.engine.deadlines.node import Node
 from docproc.engine.deadlines.partials import Partials
 from docproc.engine.message import utc_now
 from docproc.engine.running import bands
-from docproc.engine.running.node import Node
 from docproc.engine.store import answers, events, requests, tasks, watch
 from docproc.engine.store.session import is_passing
 from docproc.engine.store.tables import Request

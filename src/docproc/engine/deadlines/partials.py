@@ -8,8 +8,8 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.component import BaseComponent
+from docproc.engine.deadlines.node import Node
 from docproc.engine.message import PipelineMessage, utc_now
-from docproc.engine.running.node import Node
 from docproc.engine.store import answers, missing
 from docproc.engine.store.session import is_passing
 from docproc.engine.store.tables import Request

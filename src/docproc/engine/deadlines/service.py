@@ -11,8 +11,8 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from docproc.engine.deadlines.monitor import SlaMonitor
+from docproc.engine.deadlines.node import Node
 from docproc.engine.deadlines.planner import Planner
-from docproc.engine.running.node import Node
 from docproc.errors import DocProcError, TransportError
 
 log = structlog.get_logger(__name__)

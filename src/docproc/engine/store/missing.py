@@ -15,7 +15,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.engine.message import UNIT_SEPARATOR
 from docproc.engine.store import fan_in, rows
 from docproc.engine.store.columns import moment_of
-from docproc.people.availability import ENOUGH_TASKS
+
+# How many tasks a person must have done for their mean to say something.
+ENOUGH_TASKS = 5
 
 # How an answer names the request itself: before it is split, and while it is put together.
 WHOLE = "request"

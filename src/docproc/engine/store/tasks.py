@@ -16,8 +16,7 @@ from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.store import events, rows
 from docproc.engine.store.columns import NO_DEADLINE
 from docproc.engine.store.tables import Request
-from docproc.engine.store.task_tables import BackofficeTask
-from docproc.people.store import holding
+from docproc.engine.store.task_tables import BackofficeTask, Operator
 
 TABLE: Any = BackofficeTask.__table__
 OPEN = ("pending", "assigned")
@@ -180,4 +179,21 @@ async def _close(session: AsyncSession, which: ColumnElement[bool], reason: str)
     )
     for row in list(closed):
         if row.assigned_to is not None:
-            await holding.clear_current(session, row.assigned_to, row.id)
+            await clear_current(session, row.assigned_to, row.id)
+
+
+async def clear_current(session: AsyncSession, operator_id: UUID, task_id: UUID) -> None:
+    """The person no longer has this task; whoever took several at once has another one still."""
+    other = (
+        select(BackofficeTask.id)
+        .where(BackofficeTask.status == "assigned", BackofficeTask.assigned_to == operator_id)
+        .order_by(BackofficeTask.assigned_at.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    await session.execute(
+        update(Operator)
+        .where(Operator.id == operator_id, Operator.current_task_id == task_id)
+        .values(current_task_id=other)
+        .execution_options(synchronize_session=False)
+    )

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, and_, exists, func, literal_column, or_, s
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.engine.store import events, rows
+from docproc.engine.store import events, rows, tasks
 from docproc.engine.store.columns import NO_DEADLINE
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.people.availability import Operator as Person
@@ -255,7 +255,7 @@ async def mend_current(session: AsyncSession) -> None:
     )
     for operator_id, task_id in list(await session.execute(query)):
         if task_id is not None:
-            await holding.clear_current(session, operator_id, task_id)
+            await tasks.clear_current(session, operator_id, task_id)
 
 
 def _note(task: Any, outcome: str, data: dict[str, Any]) -> events.Event:

@@ -27,6 +27,7 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.engine.store import tasks
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 
 # Roles from the least to the most: each may do what those before it may.
@@ -165,7 +166,7 @@ async def let_go(session: AsyncSession, task_id: UUID, operator_id: UUID) -> boo
     )
     if freed.first() is None:
         return False
-    await clear_current(session, operator_id, task_id)
+    await tasks.clear_current(session, operator_id, task_id)
     return True
 
 
@@ -196,20 +197,3 @@ async def _make_current(session: AsyncSession, operator_id: UUID, task_id: UUID)
         _current_is(task_id).where(Operator.id == operator_id, free).returning(Operator.id)
     )
     return made.first() is not None
-
-
-async def clear_current(session: AsyncSession, operator_id: UUID, task_id: UUID) -> None:
-    """The person no longer has this task; whoever took several at once has another one still."""
-    other = (
-        select(BackofficeTask.id)
-        .where(ASSIGNED, BackofficeTask.assigned_to == operator_id)
-        .order_by(BackofficeTask.assigned_at.desc())
-        .limit(1)
-        .scalar_subquery()
-    )
-    await session.execute(
-        update(Operator)
-        .where(Operator.id == operator_id, Operator.current_task_id == task_id)
-        .values(current_task_id=other)
-        .execution_options(synchronize_session=False)
-    )
