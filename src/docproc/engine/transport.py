@@ -52,6 +52,11 @@ class Topology:
         except KeyError:
             raise UnroutableError(routing_key, exchange) from None
 
+    @property
+    def notice_queues(self) -> list[str]:
+        """Queues that only tell people of tasks: whatever is lost there, the tasks are in the database."""
+        return [queue for queue, (exchange, _) in self.bindings.items() if exchange == BACKOFFICE_EXCHANGE]
+
     def routing_key(self, queue: str) -> str | None:
         binding = self.bindings.get(queue)
         return binding[1] if binding else None

@@ -57,7 +57,7 @@ class Relay:
     async def run(self) -> None:
         """Until cancelled."""
         if not self.transport.has_broker:
-            return
+            return await self._only_expire_notices()
         next_expiry_check = 0.0
         loop = asyncio.get_running_loop()
         while True:
@@ -109,7 +109,27 @@ class Relay:
             due = await messages.seconds_to_next_due(connection, self.store)
         return IDLE_SECONDS if due is None else min(due, IDLE_SECONDS)
 
+    async def _only_expire_notices(self) -> None:
+        """Without a broker nothing else grows old."""
+        while True:
+            try:
+                await self._expire_notices()
+            except (DBAPIError, OSError) as error:
+                if isinstance(error, DBAPIError) and not is_passing(error):
+                    raise
+                log.warning("relay_waits", error=str(error).splitlines()[0])
+            await asyncio.sleep(max(0.5, self.ttl / 4))
+
+    async def _expire_notices(self) -> None:
+        """As on a broker, whose queues have this lifetime: an expired notice is gone, and no dead letter."""
+        async with self.store.claiming() as connection:
+            queues = self.topology.notice_queues
+            removed = await messages.remove_notices(connection, self.store, queues, self.ttl)
+        if removed:
+            log.info("notices_expired", messages=removed)
+
     async def _publish_overdue(self) -> None:
+        await self._expire_notices()
         async with self.store.claiming() as connection:
             taken = await messages.take_overdue(connection, self.ttl, BATCH, self.worker_id)
         if taken:
@@ -135,6 +155,7 @@ class Relay:
 
     async def _handle_returned(self, deliveries: Sequence[Delivery]) -> None:
         known: list[UUID] = []
+        await self._expire_notices()  # before they could be taken for copies that got lost
         for delivery in deliveries:
             try:
                 known.append(PipelineMessage.parse(delivery.body).message_id)

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.store import rows
 from docproc.engine.store.messages import REQUEST_FAILED
-from docproc.engine.store.missing import NOTICES
+from docproc.engine.store.tasks import NOTICES
 
 # How much of the history is looked at: enough to know the stages, recent enough to follow a change.
 EVENTS = 20_000

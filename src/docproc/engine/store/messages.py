@@ -328,6 +328,30 @@ async def take_overdue(
     )
 
 
+async def remove(connection: AsyncConnection, dialect: str, ids: Sequence[UUID]) -> None:
+    """These need not be handled any more."""
+    if ids:
+        chosen = rows.among(dialect, "id", ":ids")
+        await rows.execute(connection, f"DELETE FROM messages WHERE {chosen}", ids=_ids(dialect, ids))
+
+
+async def remove_notices(
+    connection: AsyncConnection, store: Store, queues: Sequence[str], ttl_seconds: float
+) -> int:
+    """Notices that nobody took in time: the tasks they told of stand in the database, so they may go."""
+    if not queues:
+        return 0
+    old = f"available_at < {store.clock_plus(':age')}"
+    mine = rows.among(store.dialect, "queue", ":queues")
+    removed = await rows.execute(
+        connection,
+        f"DELETE FROM messages WHERE {mine} AND state IN ('ready', 'sent') AND {old} RETURNING id",
+        queues=list(queues),
+        age=-ttl_seconds,
+    )
+    return len(removed)
+
+
 async def take_returned(
     connection: AsyncConnection, ids: Sequence[UUID], younger_than: float, worker_id: str
 ) -> list[Row[Any]]:

@@ -15,15 +15,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.engine.message import UNIT_SEPARATOR
 from docproc.engine.store import fan_in, rows
 from docproc.engine.store.columns import moment_of
+from docproc.engine.store.tasks import NOTICES
 
 # How many tasks a person must have done for their mean to say something.
 ENOUGH_TASKS = 5
 
 # How an answer names the request itself: before it is split, and while it is put together.
 WHOLE = "request"
-
-# What goes to these queues only tells people of a task; the task itself says whether somebody waits for it.
-NOTICES = "q.backoffice.%"
 
 
 class Why(StrEnum):

@@ -22,6 +22,8 @@ TABLE: Any = BackofficeTask.__table__
 OPEN = ("pending", "assigned")
 # In `input_data`: the answer went out flagged, and what the person says will amend it.
 AMENDS = "amends"
+# Queues whose messages only tell people of tasks.
+NOTICES = "q.backoffice.%"
 # Behind the questions of ordinary requests that wait for their answers.
 AMENDMENT = 4
 
@@ -169,15 +171,28 @@ async def close_all(session: AsyncSession, request_id: UUID, reason: str) -> Non
     await _close(session, BackofficeTask.request_id == request_id, reason)
 
 
+async def remove_notices(session: AsyncSession, request_id: UUID, unit_key: str) -> None:
+    """The question is settled: what still tells people of it may go."""
+    await rows.execute(
+        session,
+        f"DELETE FROM messages WHERE request_id = :request AND unit_key = :unit AND queue LIKE '{NOTICES}'",
+        request=request_id,
+        unit=unit_key,
+    )
+
+
 async def _close(session: AsyncSession, which: ColumnElement[bool], reason: str) -> None:
     closed = await session.execute(
         update(BackofficeTask)
         .where(which, BackofficeTask.status.in_(OPEN))
         .values(status="completed", completed_at=utc_now(), output_data={"closed": reason})
-        .returning(BackofficeTask.id, BackofficeTask.assigned_to)
+        .returning(BackofficeTask.id, BackofficeTask.assigned_to, BackofficeTask.message)
         .execution_options(synchronize_session=False)
     )
     for row in list(closed):
+        if row.message:
+            waiting = PipelineMessage.parse(row.message)
+            await remove_notices(session, waiting.request_id, waiting.unit_key)
         if row.assigned_to is not None:
             await clear_current(session, row.assigned_to, row.id)
 

@@ -21,6 +21,7 @@ from docproc.http.guard import Guard
 from docproc.http.server import bind
 from docproc.people.assignment import Assignment
 from docproc.people.desk import Desk
+from docproc.people.notices import Notices
 from docproc.people.sign_in import gate
 from docproc.people.station import pages
 from docproc.people.station.routes import (
@@ -71,7 +72,8 @@ async def health() -> dict[str, str]:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     application: App = app.state.desk.application
     assignment: Assignment = app.state.assignment
-    running = (_connect(application), application.relay.run(), assignment.run())
+    notices = Notices(application, assignment.wake)
+    running = (_connect(application), application.relay.run(), assignment.run(), notices.run())
     jobs = [asyncio.create_task(job) for job in running]
     try:
         yield
