@@ -21,7 +21,15 @@ from docproc.apps.documents.understanding.extract import (
     tax_table,
 )
 from docproc.apps.documents.understanding.extract.candidates import Candidate
-from docproc.apps.documents.understanding.extract.hits import Hit, Told, pointing, rules, vocabulary
+from docproc.apps.documents.understanding.extract.hits import (
+    Hit,
+    Told,
+    belongs,
+    pointing,
+    rules,
+    stands_alone,
+    vocabulary,
+)
 from docproc.apps.documents.understanding.extract.labels import SUMS, Rule
 from docproc.apps.documents.understanding.extract.layout import WIDE, Document, Stretch, layout
 from docproc.apps.documents.understanding.extract.normalise import Conventions
@@ -279,15 +287,15 @@ class Search:
     def _owner(self, name: str, candidate: Candidate) -> float:
         """Whose number it is: numbers of the customer stand in the customer's block."""
         if name in ("vendor_tax_id", "customer_tax_id"):
-            theirs = names.belongs(candidate.at, self._customers())
-            ours = not theirs and names.belongs(candidate.at, self._vendors())
+            theirs = belongs(candidate.at, self._customers())
+            ours = not theirs and belongs(candidate.at, self._vendors())
             if name == "vendor_tax_id":
                 return 1.0 * ours - 2.5 * theirs
             return 3.0 * theirs - 1.0 - 1.0 * ours
         if name in ("employee_tax_id", "company_tax_id"):
             person = bool(_PERSON.match(fold(candidate.value)))
             row = self.document.lines[candidate.at.line].columns()[0]
-            theirs = names.belongs(row, self._headings("employee_name"), 2)
+            theirs = belongs(row, self._headings("employee_name"), 2)
             own = 1.5 if theirs and person and name == "employee_tax_id" else 0.0
             return 1.0 + own if person == (name == "employee_tax_id") else -2.5
         return 0.0
@@ -320,7 +328,7 @@ class Search:
             hit
             for line in self.hits
             for hit in line
-            if name in hit.worth and names.stands_alone(hit, self.document)
+            if name in hit.worth and stands_alone(hit, self.document)
         ]
 
     def _find(self, kind: str) -> list[Told]:
