@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.harness import Harness
+from tests.harness import Harness, filled
 
 FLOW = """
 stages:
@@ -21,7 +21,7 @@ async def sizes(engine: Harness, **payload: object) -> dict[int, int]:
     assert request.status == "completed", request.error
     handled = [e.unit_key for e in await engine.events(request_id, "handled") if e.stage == "choose"]
     assert sorted(handled) == sorted(f"item:{i}" for i in range(40))
-    units = request.result_payload["units"].values()
+    units = filled(request.result_payload)["units"].values()
     return {unit["index"]: unit["together"] for unit in units}
 
 
