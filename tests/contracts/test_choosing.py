@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.harness import Harness, filled
 
 FLOW = """
@@ -12,7 +14,7 @@ stages:
 """
 
 
-async def sizes(engine: Harness, **payload: object) -> dict[int, int]:
+async def sizes(engine: Harness, **payload: Any) -> dict[int, int]:
     """How many were handled together with each item."""
     engine.workflow("choosing", FLOW)
     request_id = await engine.submit("choosing", n=40, **payload)

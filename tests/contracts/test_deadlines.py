@@ -282,7 +282,7 @@ async def test_monitor_outlasts_a_database_that_is_away(
     running = asyncio.create_task(monitor.run())
 
     async def is_answered() -> bool:
-        return (await engine.query("SELECT answer_version FROM requests"))[0].answer_version == 1
+        return bool((await engine.query("SELECT answer_version FROM requests"))[0].answer_version == 1)
 
     await engine.until(is_answered, "it is answered all the same")
     running.cancel()

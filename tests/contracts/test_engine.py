@@ -554,6 +554,7 @@ async def test_submission_is_on_record_before_any_worker_exists(engine: Harness)
     assert (request.status, request.external_id, request.channel) == ("received", "ref-1", "sftp")
     assert request.metadata_ == {"client": "acme"}
     assert request.sla_seconds == engine.settings.default_sla_seconds
+    assert request.deadline_utc is not None
     assert request.deadline_utc - request.created_at <= timedelta(seconds=engine.settings.default_sla_seconds)
     await engine.start()
     assert (await engine.finished(request_id)).status == "completed"

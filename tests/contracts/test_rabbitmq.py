@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import aiormq
@@ -34,7 +35,11 @@ async def channel(rabbitmq_url: str) -> AsyncIterator[aiormq.abc.AbstractChannel
 
 
 async def test_topology_is_the_specified_one(engine: Harness, channel: aiormq.abc.AbstractChannel) -> None:
-    arguments = {"x-dead-letter-exchange": "doc.dlx", "x-message-ttl": 700, "x-max-priority": 9}
+    arguments: dict[str, Any] = {
+        "x-dead-letter-exchange": "doc.dlx",
+        "x-message-ttl": 700,
+        "x-max-priority": 9,
+    }
     for exchange, kind in (("doc.direct", "direct"), ("doc.backoffice", "direct"), ("doc.dlx", "fanout")):
         # Declaring with other properties would be refused by the broker.
         await channel.exchange_declare(exchange=exchange, exchange_type=kind, durable=True)
