@@ -111,7 +111,7 @@ async def _say_type(engine: Harness, task: BackofficeTask, doc_type: str) -> Non
 
 async def _say_total(engine: Harness, task: BackofficeTask, total: float) -> None:
     values = {**filled(task.input_data)["extracted_data"], "total_amount": total}
-    said = {"id": task.reference_id, "extracted_data": values, "needs_review": []}
+    said: dict[str, Any] = {"id": task.reference_id, "extracted_data": values, "needs_review": []}
     async with engine.app.store.writing() as session:
         await documents.change_many(session, [said])
         copies = await _send(engine, session, task)

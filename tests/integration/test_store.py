@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from alembic import command
 from alembic.autogenerate import compare_metadata
@@ -131,7 +131,7 @@ async def test_sweep_removes_engine_rows_of_old_ended_requests_only(store: Store
     assert counts == {old: 0, young: 1, running: 1, unsettled: 1}
 
 
-async def _request(store: Store, status: str) -> object:
+async def _request(store: Store, status: str) -> UUID:
     request_id = uuid4()
     async with store.writing() as session:
         session.add(Request(id=request_id, workflow_name="w", status=status))
