@@ -17,12 +17,12 @@ from fastapi.routing import APIRoute
 from sqlalchemy import select
 
 from docproc.engine.message import utc_now
-from docproc.engine.store.tables import SignIn
 from docproc.people.sign_in import door, gate, limits, passwords, sessions
 from docproc.people.station.app import create_app
 from docproc.people.station.context import Admin, Supervisor
 from docproc.people.store import accounts
 from docproc.people.store.accounts import Account
+from docproc.people.tables import SignIn
 from tests.harness import Harness
 
 PASSWORD = "correct horse battery"
