@@ -302,7 +302,11 @@ class Run:
         self._note("duplicated", traces - wanted)
         for request_id, units in self.expected.items():
             request = found.get(request_id)
-            if request is None or request.status != "completed" or request.result_payload["units"] != units:
+            if (
+                request is None
+                or request.status != "completed"
+                or (request.result_payload or {}).get("units") != units
+            ):
                 self.report.lost += 1
                 status = request.status if request else "gone"
                 self.report.problems.append(f"request {request_id}: {status}")

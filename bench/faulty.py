@@ -12,6 +12,7 @@ import random
 import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
+from typing import Self
 from uuid import uuid4
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -23,7 +24,7 @@ from docproc.engine.component import NEXT, BaseComponent, Emission, JoinComponen
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store import fan_in
 from docproc.engine.store.fan_in import Join
-from docproc.engine.transport import Copy, Delivery, Transport
+from docproc.engine.transport import Copy, Delivery, Transport, TransportContext
 from docproc.errors import TransientError
 from docproc.settings import Settings
 from docproc.terminal.output import run_async
@@ -86,7 +87,7 @@ class Split(BaseComponent):
     takes = "request"
     gives = "unit"
 
-    async def process_message(  # type: ignore[override] # a generator is allowed
+    async def process_message(
         self, message: PipelineMessage, session: AsyncSession
     ) -> AsyncIterator[Emission]:
         for index in range(message.payload["units"]):
@@ -136,6 +137,10 @@ class Twice(Transport):
     def __init__(self, inner: Transport) -> None:
         self.inner = inner
         self.has_broker = inner.has_broker
+
+    @classmethod
+    def create(cls, context: TransportContext) -> Self:
+        raise NotImplementedError("it wraps a transport that is there already")
 
     async def open(self) -> None:
         await self.inner.open()

@@ -140,3 +140,9 @@ def settings_for(folder: Path, **values: Any) -> Settings:
         "default_sla_seconds": 600,
     }
     return Settings.load(**{**base, **values})
+
+
+def filled(value: Any | None) -> Any:
+    """What a column holds that may be empty, but here must not be."""
+    assert value is not None
+    return value

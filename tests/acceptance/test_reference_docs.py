@@ -280,7 +280,8 @@ def log_events() -> set[str]:
     for path in (ROOT / "src/docproc").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("log."):
-                found |= {a.value for a in node.args[:2] if isinstance(a, ast.Constant)}
+                constants = [a.value for a in node.args[:2] if isinstance(a, ast.Constant)]
+                found |= {value for value in constants if isinstance(value, str)}
     return found
 
 

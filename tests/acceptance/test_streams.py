@@ -319,7 +319,7 @@ async def test_socket_that_cannot_be_is_closed_with_a_reason(api: Api) -> None:
 
 async def test_web_page_from_elsewhere_gets_no_socket(api: Api) -> None:
     with pytest.raises(websockets.InvalidStatus) as error:
-        async with api.socket(NOBODY, origin="https://elsewhere.example"):  # type: ignore[arg-type]
+        async with api.socket(NOBODY, origin="https://elsewhere.example"):
             pass
     assert error.value.response.status_code == 403
     assert json.loads(error.value.response.body or b"")["error"]["code"] == "cross_site"
@@ -336,7 +336,7 @@ async def test_too_many_streams_are_refused_until_a_client_goes(sqlite_engine: H
 
     async def is_let_in(api: Api) -> bool:
         async with api.streaming(request_id) as answer:
-            return answer.status_code == 200
+            return bool(answer.status_code == 200)
 
     async with serving(sqlite_engine, max_streams=1) as api:
         for held in (api.streaming(request_id), api.socket(request_id)):
@@ -370,7 +370,7 @@ async def test_client_that_does_not_read_is_let_go_of(
 
             async def has_room() -> bool:
                 answer = await api.http.get(f"/status/{request_id}?wait=0.01")
-                return answer.status_code == 200
+                return bool(answer.status_code == 200)
 
             async def is_full() -> bool:
                 return not await has_room()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.harness import Harness
+from typing import Any
+
+from tests.harness import Harness, filled
 
 FLOW = """
 stages:
@@ -12,7 +14,7 @@ stages:
 """
 
 
-async def sizes(engine: Harness, **payload: object) -> dict[int, int]:
+async def sizes(engine: Harness, **payload: Any) -> dict[int, int]:
     """How many were handled together with each item."""
     engine.workflow("choosing", FLOW)
     request_id = await engine.submit("choosing", n=40, **payload)
@@ -21,7 +23,7 @@ async def sizes(engine: Harness, **payload: object) -> dict[int, int]:
     assert request.status == "completed", request.error
     handled = [e.unit_key for e in await engine.events(request_id, "handled") if e.stage == "choose"]
     assert sorted(handled) == sorted(f"item:{i}" for i in range(40))
-    units = request.result_payload["units"].values()
+    units = filled(request.result_payload)["units"].values()
     return {unit["index"]: unit["together"] for unit in units}
 
 

@@ -21,7 +21,7 @@ from docproc.engine.store import answers, requests
 from docproc.engine.store.tables import Request
 from docproc.errors import DatabaseDownError
 from tests.components import Gather
-from tests.harness import Harness
+from tests.harness import Harness, filled
 
 FLOW = """
 sla: {deadline_seconds: 100, warn_threshold_pct: 60, escalation_threshold_pct: 80}
@@ -112,8 +112,8 @@ async def test_partial_answer_comes_before_the_deadline_and_leaves_the_status(
     await monitor.look()
     request = await engine.request(waiting.id)
     assert (request.status, request.answer_version, request.breached_at) == ("processing", 1, None)
-    assert request.result_payload["partial"] is True
-    missing = {(item["unit"], item["reason"]) for item in request.result_payload["missing"]}
+    assert filled(request.result_payload)["partial"] is True
+    missing = {(item["unit"], item["reason"]) for item in filled(request.result_payload)["missing"]}
     assert missing == {(f"item:{n}", "queued") for n in range(3)}
 
 
@@ -148,7 +148,7 @@ async def test_what_comes_after_the_deadline_amends_and_the_breach_stays(
     await engine.until(is_complete, "the rest arrives")
     request = await engine.request(waiting.id)
     assert (request.status, request.breached_at) == ("sla_breached", breached.breached_at)
-    assert request.result_payload["units"] == ["item:0", "item:1", "item:2"]
+    assert filled(request.result_payload)["units"] == ["item:0", "item:1", "item:2"]
     assert await _versions(engine, waiting.id) == [(1, True, "deadline"), (2, False, "complete")]
 
 
@@ -248,7 +248,7 @@ async def test_request_that_fails_after_its_deadline_says_why(engine: Harness, w
         assert await requests.fail(session, waiting.id, {"code": "broken", "message": "it broke"})
         assert not await requests.fail(session, waiting.id, {"code": "again", "message": "again"})
     request = await engine.request(waiting.id)
-    assert (request.status, request.error["code"]) == ("sla_breached", "broken")
+    assert (request.status, filled(request.error)["code"]) == ("sla_breached", "broken")
     assert await _versions(engine, waiting.id) == [(1, True, "deadline"), (2, True, "failed")]
 
 
@@ -260,7 +260,9 @@ async def test_request_that_nobody_has_touched_is_answered_too(engine: Harness) 
     await SlaMonitor(engine.app, clock).look()
     request = await engine.request(request.id)
     assert (request.status, request.answer_version) == ("sla_breached", 1)
-    assert [(m["unit"], m["reason"]) for m in request.result_payload["missing"]] == [("request", "queued")]
+    assert [(m["unit"], m["reason"]) for m in filled(request.result_payload)["missing"]] == [
+        ("request", "queued")
+    ]
 
 
 async def test_monitor_outlasts_a_database_that_is_away(
@@ -280,7 +282,7 @@ async def test_monitor_outlasts_a_database_that_is_away(
     running = asyncio.create_task(monitor.run())
 
     async def is_answered() -> bool:
-        return (await engine.query("SELECT answer_version FROM requests"))[0].answer_version == 1
+        return bool((await engine.query("SELECT answer_version FROM requests"))[0].answer_version == 1)
 
     await engine.until(is_answered, "it is answered all the same")
     running.cancel()
@@ -302,4 +304,4 @@ async def test_failing_last_stage_is_no_reason_for_silence(
     clock.seconds = 99.9
     await monitor.look()
     request = await engine.request(waiting.id)
-    assert request.answer_version == 1 and len(request.result_payload["missing"]) == 3
+    assert request.answer_version == 1 and len(filled(request.result_payload)["missing"]) == 3

@@ -14,7 +14,7 @@ from docproc.engine.running.intake import Submission
 from docproc.engine.store.tables import DeadLetter
 from docproc.errors import UnknownWorkflowError
 from tests import components
-from tests.harness import Harness
+from tests.harness import Harness, filled
 
 FAN = """
 stages:
@@ -44,8 +44,8 @@ async def test_request_runs_through_fan_out_and_join(engine: Harness) -> None:
     await engine.start()
     request = await engine.run("fan", n=7)
     assert request.status == "completed"
-    assert request.result_payload["units"] == items(*range(7))
-    assert request.result_payload["done"]["item:3"] == ["first", "second"]
+    assert filled(request.result_payload)["units"] == items(*range(7))
+    assert filled(request.result_payload)["done"]["item:3"] == ["first", "second"]
     assert await engine.query("SELECT count(*) FROM messages") == [(0,)]
 
 
@@ -105,7 +105,7 @@ async def test_fan_out_of_nothing_still_reaches_the_end(engine: Harness) -> None
     await engine.start()
     request = await engine.run("fan", n=0)
     assert request.status == "completed"
-    assert request.result_payload["units"] == []
+    assert filled(request.result_payload)["units"] == []
 
 
 async def test_join_may_fan_out_again(engine: Harness) -> None:
@@ -121,13 +121,13 @@ async def test_join_may_fan_out_again(engine: Harness) -> None:
     )
     await engine.start()
     request = await engine.run("pairs", n=5)
-    assert request.result_payload["units"] == ["pair:0", "pair:1", "pair:2"]
+    assert filled(request.result_payload)["units"] == ["pair:0", "pair:1", "pair:2"]
 
 
 async def test_same_workflow_without_a_middle_stage_works_too(engine: Harness) -> None:
     engine.workflow("short", "stages: [{name: split, component: split}, {name: gather, component: gather}]")
     await engine.start()
-    assert (await engine.run("short", n=3)).result_payload["units"] == items(0, 1, 2)
+    assert filled((await engine.run("short", n=3)).result_payload)["units"] == items(0, 1, 2)
 
 
 async def test_unknown_workflow_is_refused_before_anything_is_written(engine: Harness) -> None:
@@ -154,7 +154,7 @@ async def test_branches_meet_once_per_unit_and_a_skipped_branch_counts(engine: H
     await engine.start()
     request = await engine.run("branches", n=4)
     assert request.status == "completed"
-    assert request.result_payload["units"] == items(0, 1, 2, 3)
+    assert filled(request.result_payload)["units"] == items(0, 1, 2, 3)
     handled = [event.stage for event in await engine.events(request.id, "handled")]
     assert (handled.count("left"), handled.count("right"), handled.count("both")) == (4, 3, 4)
 
@@ -171,7 +171,7 @@ async def test_stage_is_skipped_when_its_condition_does_not_hold(engine: Harness
     )
     await engine.start()
     request = await engine.run("maybe", n=3)
-    assert request.result_payload["done"] == {"item:0": None, "item:1": ["odd"], "item:2": None}
+    assert filled(request.result_payload)["done"] == {"item:0": None, "item:1": ["odd"], "item:2": None}
 
 
 # --- failures ---------------------------------------------------------------------------------------
@@ -195,10 +195,10 @@ async def test_poison_unit_fails_alone_and_the_request_names_it(engine: Harness)
     await engine.start()
     request = await engine.run("poison", n=5, poison=[3])
     assert request.status == "failed"
-    assert request.error["code"] == "units_failed"
-    assert [unit["unit"] for unit in request.error["units"]] == ["item:3"]
-    assert "attempt 3 failed" in request.error["units"][0]["error"]
-    assert request.result_payload["units"] == items(0, 1, 2, 4)
+    assert filled(request.error)["code"] == "units_failed"
+    assert [unit["unit"] for unit in filled(request.error)["units"]] == ["item:3"]
+    assert "attempt 3 failed" in filled(request.error)["units"][0]["error"]
+    assert filled(request.result_payload)["units"] == items(0, 1, 2, 4)
     (letter,) = await _letters(engine)
     assert (letter.stage, letter.unit_key, letter.attempts) == ("poison", "item:3", 3)
     assert [note["attempt"] for note in letter.history] == [1, 2, 3]
@@ -221,7 +221,7 @@ async def test_component_whose_own_connection_fails_is_retried_and_buried(engine
     await engine.start("unplugged")
     request = await engine.run("unplugged")
     assert request.status == "failed"
-    assert "ConnectionRefusedError: nobody listens there" in request.error["message"]
+    assert "ConnectionRefusedError: nobody listens there" in filled(request.error)["message"]
     assert [event.attempt for event in await engine.events(request.id, "handled")] == [1, 2]
 
 
@@ -242,7 +242,7 @@ async def test_slip_in_a_component_is_explained_and_the_worker_lives(
     await sqlite_engine.start()
     request = await sqlite_engine.run("slip", slip=slip)
     assert request.status == "failed"
-    assert says in request.error["message"]
+    assert says in filled(request.error)["message"]
     assert (await sqlite_engine.run("fan", n=1)).status == "completed"
 
 
@@ -260,7 +260,7 @@ async def test_failing_message_does_not_take_its_group_down(engine: Harness) -> 
     request_id = await engine.submit("poison", n=60, poison=[7])
     await engine.start()
     request = await engine.finished(request_id)
-    assert len(request.result_payload["units"]) == 59
+    assert len(filled(request.result_payload)["units"]) == 59
     events = [e for e in await engine.events(request.id, "handled") if e.stage == "poison"]
     assert sorted(e.attempt for e in events if e.unit_key != "item:7") == [1] * 59
 
@@ -278,7 +278,7 @@ async def test_substitute_takes_the_place_of_a_failed_unit(engine: Harness) -> N
     await engine.start()
     request = await engine.run("substitute", n=3, poison=[1])
     assert request.status == "completed"
-    assert request.result_payload["units"] == items(0, 1, 2)
+    assert filled(request.result_payload)["units"] == items(0, 1, 2)
 
 
 async def test_fail_request_ends_it_at_once_and_replay_lets_the_siblings_go_on(engine: Harness) -> None:
@@ -295,7 +295,7 @@ async def test_fail_request_ends_it_at_once_and_replay_lets_the_siblings_go_on(e
     await engine.start("split", "poison")  # nobody works on `work`: the siblings wait there
     request = await engine.run("strict", n=3, poison=[1])
     assert request.status == "failed"
-    assert request.error["code"] == "stage_failed"
+    assert filled(request.error)["code"] == "stage_failed"
     (letter,) = await _letters(engine)
     await engine.query("UPDATE dead_letters SET body = :body", body=_healed(letter.body))
     await engine.start()
@@ -303,7 +303,7 @@ async def test_fail_request_ends_it_at_once_and_replay_lets_the_siblings_go_on(e
     await engine.app.relay.publish(copies)
     request = await engine.finished(request.id)
     assert (request.status, request.error) == ("completed", None)
-    assert request.result_payload["units"] == items(0, 1, 2)
+    assert filled(request.result_payload)["units"] == items(0, 1, 2)
 
 
 async def test_replay_reopens_the_request_and_completes_it(engine: Harness) -> None:
@@ -316,7 +316,7 @@ async def test_replay_reopens_the_request_and_completes_it(engine: Harness) -> N
     await engine.app.relay.publish(copies)
     request = await engine.finished(request.id)
     assert (request.status, request.error) == ("completed", None)
-    assert request.result_payload["units"] == items(0, 1, 2, 3)
+    assert filled(request.result_payload)["units"] == items(0, 1, 2, 3)
     assert [event.kind for event in await engine.events(request.id, "reopened")] == ["reopened"]
     replayed = [e for e in await engine.events(request.id, "handled") if e.message_id == message_id]
     assert len(replayed) == 1
@@ -337,7 +337,7 @@ async def test_asking_people_without_a_backoffice_queue_fails_with_the_reason(en
     await engine.start()
     request = await engine.run("ask", n=2, doubtful=[1])
     assert request.status == "failed"
-    assert "has no backoffice_queue" in request.error["units"][0]["error"]
+    assert "has no backoffice_queue" in filled(request.error)["units"][0]["error"]
 
 
 async def test_unit_sent_to_people_waits_in_the_backoffice_queue(engine: Harness) -> None:
@@ -367,7 +367,7 @@ async def test_message_of_an_unknown_stage_fails_its_request_with_the_reason(eng
         pytest.skip("a broker's copy is what counts here")
     request = await engine.finished(request_id)
     assert request.status == "failed"
-    assert "no stage 'gone'" in request.error["message"]
+    assert "no stage 'gone'" in filled(request.error)["message"]
 
 
 async def _arrived(engine: Harness, number: int) -> bool:
@@ -395,7 +395,7 @@ async def test_late_correction_opens_a_generation_and_renews_the_result(engine: 
     await engine.until(lambda: _generation(engine, request.id, 2), "the second generation is in the result")
     renewed = await engine.request(request.id)
     assert renewed.status == "completed"
-    assert renewed.result_payload["done"] == {
+    assert filled(renewed.result_payload)["done"] == {
         "item:0": ["first", "second"],
         "item:1": ["corrected"],
         "item:2": ["first", "second"],
@@ -409,7 +409,7 @@ async def test_corrections_at_the_same_time_all_count(engine: Harness) -> None:
     request = await engine.run("fan", n=6)
     await asyncio.gather(*(_correct(engine, request.id, f"item:{i}", [f"c{i}"]) for i in range(6)))
     await engine.until(lambda: _generation(engine, request.id, 7), "seven generations")
-    done = (await engine.request(request.id)).result_payload["done"]
+    done = filled((await engine.request(request.id)).result_payload)["done"]
     assert done == {f"item:{i}": [f"c{i}"] for i in range(6)}
 
 
@@ -438,7 +438,9 @@ async def _generation(engine: Harness, request_id: object, number: int) -> bool:
     )
     pending = await engine.query("SELECT count(*) FROM messages")
     return (
-        request.result_payload["generation"] == number and tuple(rows[0]) == (number,) and pending == [(0,)]
+        filled(request.result_payload)["generation"] == number
+        and tuple(rows[0]) == (number,)
+        and pending == [(0,)]
     )
 
 
@@ -461,7 +463,7 @@ async def test_broken_stream_goes_on_where_it_was_committed(
     await engine.start()
     request = await engine.run("stream", n=45, crash_at=27)
     assert request.status == "completed"
-    assert len(request.result_payload["units"]) == 45
+    assert len(filled(request.result_payload)["units"]) == 45
     handled = [e.unit_key for e in await engine.events(request.id, "handled") if e.stage == "work"]
     assert len(handled) == len(set(handled)) == 45
 
@@ -484,7 +486,7 @@ async def test_window_bounds_what_is_in_flight(engine: Harness, monkeypatch: pyt
     assert held == [(24,)]
     await engine.start("work", "gather")
     request = await engine.finished(request_id)
-    assert len(request.result_payload["units"]) == 30
+    assert len(filled(request.result_payload)["units"]) == 30
 
 
 async def _queued(engine: Harness, number: int) -> bool:
@@ -501,7 +503,7 @@ async def test_time_limit_ends_handling_in_the_loop(engine: Harness) -> None:
     await engine.start()
     request = await engine.run("slow", sleep=60)
     assert request.status == "failed"
-    assert "timeout_seconds (0.1 s)" in request.error["message"]
+    assert "timeout_seconds (0.1 s)" in filled(request.error)["message"]
 
 
 async def test_exclusive_work_is_done_once_though_delivered_twice(engine: Harness) -> None:
@@ -528,8 +530,8 @@ async def test_running_request_keeps_its_version_and_a_new_one_gets_the_changed_
     engine.workflow("fan", FAN.replace("second", "changed"))
     after = await engine.submit("fan", n=2)
     await engine.start()
-    assert (await engine.finished(before)).result_payload["done"]["item:0"] == ["first", "second"]
-    assert (await engine.finished(after)).result_payload["done"]["item:0"] == ["first", "changed"]
+    assert filled((await engine.finished(before)).result_payload)["done"]["item:0"] == ["first", "second"]
+    assert filled((await engine.finished(after)).result_payload)["done"]["item:0"] == ["first", "changed"]
     versions = await engine.query("SELECT version FROM workflow_versions WHERE name = 'fan'")
     assert len(versions) == 2
 
@@ -552,6 +554,7 @@ async def test_submission_is_on_record_before_any_worker_exists(engine: Harness)
     assert (request.status, request.external_id, request.channel) == ("received", "ref-1", "sftp")
     assert request.metadata_ == {"client": "acme"}
     assert request.sla_seconds == engine.settings.default_sla_seconds
+    assert request.deadline_utc is not None
     assert request.deadline_utc - request.created_at <= timedelta(seconds=engine.settings.default_sla_seconds)
     await engine.start()
     assert (await engine.finished(request_id)).status == "completed"

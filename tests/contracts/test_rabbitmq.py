@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import aiormq
@@ -14,7 +15,7 @@ from docproc.engine.transport import DEAD_LETTER_QUEUE, Copy
 from docproc.engine.transports.rabbitmq import RabbitMqTransport
 from docproc.errors import UnroutableError
 from docproc.registry import QUEUE_BINDINGS
-from tests.harness import Harness, opened, settings_for
+from tests.harness import Harness, filled, opened, settings_for
 
 ONE = "stages: [{name: work, component: work}]"
 
@@ -34,7 +35,11 @@ async def channel(rabbitmq_url: str) -> AsyncIterator[aiormq.abc.AbstractChannel
 
 
 async def test_topology_is_the_specified_one(engine: Harness, channel: aiormq.abc.AbstractChannel) -> None:
-    arguments = {"x-dead-letter-exchange": "doc.dlx", "x-message-ttl": 700, "x-max-priority": 9}
+    arguments: dict[str, Any] = {
+        "x-dead-letter-exchange": "doc.dlx",
+        "x-message-ttl": 700,
+        "x-max-priority": 9,
+    }
     for exchange, kind in (("doc.direct", "direct"), ("doc.backoffice", "direct"), ("doc.dlx", "fanout")):
         # Declaring with other properties would be refused by the broker.
         await channel.exchange_declare(exchange=exchange, exchange_type=kind, durable=True)
@@ -142,7 +147,7 @@ async def test_copies_larger_than_a_frame_arrive_whole(engine: Harness) -> None:
     await engine.start("work")
     text = "ñ" * 400_000
     request = await engine.run("one", text=text)
-    assert request.result_payload["text"] == text
+    assert filled(request.result_payload)["text"] == text
 
 
 async def test_foreign_message_is_taken_in_once(engine: Harness, channel: aiormq.abc.AbstractChannel) -> None:

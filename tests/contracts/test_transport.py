@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import select
@@ -74,8 +74,8 @@ async def test_nearer_deadline_comes_first_within_a_band(engine: Harness) -> Non
 async def test_groups_are_no_larger_than_asked_and_nothing_is_delivered_twice(engine: Harness) -> None:
     given = [message() for _ in range(25)]
     await send(engine, *given)
-    sizes = []
-    seen = []
+    sizes: list[int] = []
+    seen: list[UUID] = []
 
     async def consume() -> None:
         async for group in engine.app.transport.consume("q.work", batch=10, slots=1):

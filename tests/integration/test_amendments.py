@@ -19,7 +19,7 @@ from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.reading import page as page_text
 from docproc.reading.plain_text import page_of
 from tests.components import PATHS
-from tests.harness import Harness
+from tests.harness import Harness, filled
 
 FIRST = ("laid_words", "classifier")
 REST = ("classification_aggregator", "work", "extraction_aggregator", "consolidator")
@@ -110,8 +110,8 @@ async def _say_type(engine: Harness, task: BackofficeTask, doc_type: str) -> Non
 
 
 async def _say_total(engine: Harness, task: BackofficeTask, total: float) -> None:
-    values = {**task.input_data["extracted_data"], "total_amount": total}
-    said = {"id": task.reference_id, "extracted_data": values, "needs_review": []}
+    values = {**filled(task.input_data)["extracted_data"], "total_amount": total}
+    said: dict[str, Any] = {"id": task.reference_id, "extracted_data": values, "needs_review": []}
     async with engine.app.store.writing() as session:
         await documents.change_many(session, [said])
         copies = await _send(engine, session, task)
@@ -125,7 +125,7 @@ async def _amended(engine: Harness, request_id: UUID, version: int) -> dict[str,
     await engine.until(answered, f"version {version} is stored", 60)
     request = await engine.request(request_id)
     assert request.status == "completed"
-    result: dict[str, Any] = request.result_payload
+    result: dict[str, Any] = filled(request.result_payload)
     return result
 
 
@@ -146,9 +146,9 @@ async def test_flagged_page_is_grouped_anew_when_a_person_says_its_type(engine: 
     await engine.start(*FIRST, *REST)
     request = await engine.finished(await engine.submit("unsure", texts=TEXTS), 60)
     assert (request.status, request.answer_version) == ("completed", 1), request.error
-    first, second = request.result_payload["documents"]
+    first, second = filled(request.result_payload)["documents"]
     task = await _about_page(engine, request.id, 1)
-    assert task.input_data["amends"] is True
+    assert filled(task.input_data)["amends"] is True
     assert await _notices(engine) == 0
 
     await _say_type(engine, task, "receipt")
@@ -192,7 +192,7 @@ async def test_page_waits_for_a_person_who_is_there(sqlite_engine: Harness) -> N
 
     await sqlite_engine.until(asked, "a person is asked", 60)
     task = await _about_page(sqlite_engine, request_id, 0)
-    assert "amends" not in task.input_data
+    assert "amends" not in filled(task.input_data)
     assert await _notices(sqlite_engine) == 1
     assert await sqlite_engine.query("SELECT status FROM pages") == [("EN_REVISION",)]
     await _say_type(sqlite_engine, task, "receipt")
@@ -229,7 +229,7 @@ async def test_flagged_document_is_answered_and_amended_when_a_person_corrects_i
     await engine.start(*FIRST, *REST, "extractor")
     request = await engine.finished(await engine.submit("unsure", texts=TEXTS), 60)
     assert (request.status, request.answer_version) == ("completed", 1), request.error
-    first, second = request.result_payload["documents"]
+    first, second = filled(request.result_payload)["documents"]
     assert first["needs_review"] and second["needs_review"]
     assert first["status"] == second["status"] == "completed"
     asked = {task.reference_id: task for task in await _tasks(engine, request.id)}
@@ -245,7 +245,7 @@ async def test_flagged_document_is_answered_and_amended_when_a_person_corrects_i
     async with engine.app.store.reading() as session:
         versions = await answers.of_request(session, request.id)
     assert [one.version for one in versions] == [1, 2]
-    assert versions[0].payload["documents"][1] == second, "the first answer stays as it was given"
+    assert filled(versions[0].payload)["documents"][1] == second, "the first answer stays as it was given"
 
     # The first page turns out to be something else: nobody need look at the fields of the invoice it was not.
     await _say_type(engine, asked[pages.page_id(request.id, 0)], "letter")

@@ -18,12 +18,12 @@ from docproc.engine.store import answers, deliveries, requests, rows
 from docproc.engine.store.deliveries import Due
 from docproc.engine.store.events import TABLE as EVENTS
 from docproc.engine.store.session import Store
-from docproc.engine.store.tables import Request
+from docproc.engine.store.tables import AnswerDelivery, Request
 from docproc.http.callbacks import sender as sending
 from docproc.http.callbacks import signature
 from docproc.http.callbacks.post import Poster
 from docproc.http.callbacks.resolver import Resolver
-from docproc.http.callbacks.schedule import Schedule
+from docproc.http.callbacks.schedule import Decision, Outcome, Reply, Schedule
 from docproc.http.callbacks.sender import Sender
 from tests import services
 from tests.receiver import Answer, Received, Receiver, receiving
@@ -215,7 +215,7 @@ async def test_delay_between_attempts_is_kept_in_the_database(store: Store, rece
     (event,) = await timeline(store, request_id)
     assert event.outcome == "retry" and event.data["delay_s"] == pytest.approx(3600)
     async with store.reading() as session:
-        found = await session.get_one(deliveries.AnswerDelivery, deliveries.delivery_id(request_id, 1))
+        found = await session.get_one(AnswerDelivery, deliveries.delivery_id(request_id, 1))
     assert found.attempts == 1 and found.last_error == "HTTP 503" and found.claimed_by is None
     assert found.next_attempt_at > utc_now() + timedelta(minutes=30)
 
@@ -373,7 +373,7 @@ async def test_outcome_is_kept_until_the_database_takes_it(
             raise OperationalError("UPDATE", {}, OSError("connection lost"))
         return await record(*arguments)
 
-    monkeypatch.setattr(sending.deliveries, "record", shaky)
+    monkeypatch.setattr(deliveries, "record", shaky)
     request_id = await request_with(store, receiver.url)
     async with sender(store):
         assert await settled(store, request_id) == ["delivered"]
@@ -391,7 +391,7 @@ async def test_sender_survives_a_database_that_is_away(
             raise OperationalError("SELECT", {}, OSError("connection lost"))
         return await waiting(*arguments)
 
-    monkeypatch.setattr(sending.deliveries, "waiting", gone)
+    monkeypatch.setattr(deliveries, "waiting", gone)
     monkeypatch.setattr(sending, "_TROUBLE_SECONDS", 0.05)
     request_id = await request_with(store, receiver.url)
     async with sender(store):
@@ -447,11 +447,11 @@ async def test_outcome_of_a_lost_claim_is_not_recorded(store: Store, receiver: R
             await rows.execute(session, "UPDATE deliveries SET claimed_by = 'other'")
         (due_id,) = slow._sending
         async with store.reading() as session:
-            row = await session.get_one(deliveries.AnswerDelivery, due_id)
+            row = await session.get_one(AnswerDelivery, due_id)
         attempt = slow._attempt(
             Due(row.id, request_id, "default", 1, row.url, row.body, 0, row.created_at),
-            sending.Reply(200),
-            sending.Decision(sending.Outcome.DELIVERED),
+            Reply(200),
+            Decision(Outcome.DELIVERED),
             utc_now(),
         )
         await slow._record(attempt)

@@ -28,12 +28,13 @@ from docproc.engine.message import utc_now
 from docproc.engine.store import events
 from docproc.engine.store.session import Store
 from docproc.engine.store.tables import Request, WorkflowVersion
-from docproc.engine.workflow.definition import Workflow
 from docproc.errors import UsageError
 from docproc.reading import page as page_text
+from tests import schema
 from tests.integration.test_cli_documents import as_delivered
 from tests.pages import page_of
 from tests.processes import Processes
+from tests.unit.engine.workflow.flows import MODEL
 
 
 def review(document_id: UUID, *keys: str, tenant: str = "default", **more: Any) -> Review:
@@ -392,7 +393,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> UUID:
         "line_items": {"value": [{"amount": "100.00"}], "page": 0},
         "vendor_tax_id": None,
     }
-    schema = """
+    fields = """
         invoice:
           fields:
             - {name: total_amount, type: decimal}
@@ -400,12 +401,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> UUID:
             - {name: vendor_tax_id, validators: [nif]}
             - {name: line_items, type: table, columns: [{name: amount, type: decimal}]}
     """
-    flow = Workflow.model_validate(
+    flow = MODEL.model_validate(
         {
             "name": "default",
             "sla": {"deadline_seconds": 60},
             "stages": [{"name": "extract", "component": "extractor"}],
-            "extraction_schemas": yaml.safe_load(schema),
+            "extraction_schemas": yaml.safe_load(fields),
         }
     )
 

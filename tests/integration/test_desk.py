@@ -14,7 +14,7 @@ from docproc.engine.store import answers
 from docproc.engine.store.task_tables import BackofficeTask
 from docproc.people.station.app import create_app
 from tests.components import PATHS
-from tests.harness import Harness
+from tests.harness import Harness, filled
 from tests.integration.test_amendments import FIRST, REST, TEXTS, _tasks, flow
 
 WAITING = "when_no_time: wait"
@@ -133,7 +133,7 @@ async def test_packet_pauses_and_two_people_resolve_it(engine: Harness, station:
         assert done.status_code == 200, done.text
     request = await engine.finished(request_id, 60)
     assert (request.status, request.trace_id) == ("completed", trace)
-    for document in request.result_payload["documents"]:
+    for document in filled(request.result_payload)["documents"]:
         assert document["extracted_data"]["total_amount"] == 99.5
         assert document["fields"]["total_amount"]["origin"] == "BACKOFFICE"
         assert document["fields"]["total_amount"]["value"] == "99.50"
@@ -168,7 +168,7 @@ async def test_what_nobody_can_read_goes_on_as_it_was(engine: Harness, station: 
         assert (await _post(station, task, "cannot-read", operator="ana", reason="torn")).status_code == 200
     request = await engine.finished(request_id, 60)
     assert request.status == "completed"
-    assert all(document["needs_review"] for document in request.result_payload["documents"])
+    assert all(document["needs_review"] for document in filled(request.result_payload)["documents"])
 
 
 async def test_tasks_are_listed_by_urgency_and_holders_are_told_when_they_lose_one(

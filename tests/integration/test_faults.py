@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from uuid import uuid4
 
 import pytest
@@ -32,7 +33,7 @@ def test_a_lost_and_a_doubled_effect_are_noticed() -> None:
     run.corrected = set()
     effects = list(run._effects(uuid4(), units=2))
     assert ("first", 1) in effects and ("side", 0) in effects and ("side", 1) not in effects
-    run._note("lost", faults.Counter({("request", "first", 0): 1}))
-    run._note("duplicated", faults.Counter({("request", "first", 1): 2}))
+    run._note("lost", Counter({("request", "first", 0): 1}))
+    run._note("duplicated", Counter({("request", "first", 1): 2}))
     assert (run.report.lost, run.report.duplicated) == (1, 2)
     assert not run.report.passed

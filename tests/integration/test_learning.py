@@ -13,10 +13,11 @@ from docproc.apps.documents.quality import labels, learning, verdicts
 from docproc.apps.documents.quality.labels import Folder, LabelledDocument, LabelledFile
 from docproc.apps.documents.quality.learning import Kind, Learner, Material
 from docproc.apps.documents.quality.measure import FileVerdict, PageVerdict
-from docproc.apps.documents.quality.training import fields
+from docproc.apps.documents.quality.training import extraction, fields
 from docproc.apps.documents.quality.understand import How
 from docproc.apps.documents.understanding import classify, models
 from docproc.apps.documents.understanding.extract import FieldSpec, calibrate
+from docproc.apps.documents.understanding.extract.scorer import Weights
 from docproc.engine.running.pools import Pools
 from docproc.errors import UsageError
 from docproc.reading.page import PageText, unpack
@@ -172,7 +173,7 @@ def test_new_fields_can_be_learnt_without_packaged_weights(folder: Folder, tmp_p
 
 
 def test_values_that_were_wrong_lower_all_confidences(folder: Folder, tmp_path: Path) -> None:
-    known = [*fields.extraction.examples(fields.documents([folder.path], None))]
+    known = [*extraction.examples(fields.documents([folder.path], None))]
     chosen = [
         (example, ranking, False) for example, ranking, _ in (fields._chosen(e, _none()) for e in known)
     ]
@@ -183,5 +184,5 @@ def test_values_that_were_wrong_lower_all_confidences(folder: Folder, tmp_path: 
     assert fields.shift([], plain) == plain
 
 
-def _none() -> fields.scorer.Weights:
-    return fields.scorer.Weights({}, {})
+def _none() -> Weights:
+    return Weights({}, {})

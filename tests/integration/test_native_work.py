@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import psutil
 
-from tests.harness import Harness
+from tests.harness import Harness, filled
 
 NATIVE = """
 stages:
@@ -19,10 +19,10 @@ async def test_child_that_hangs_is_killed_at_the_time_limit(sqlite_engine: Harne
     sqlite_engine.workflow("native", NATIVE.format(limit=3, attempts=1))
     await sqlite_engine.start("native")
     well = await sqlite_engine.run("native", behave="well")
-    child = psutil.Process(int(well.result_payload["found"].partition(":")[2]))
+    child = psutil.Process(int(filled(well.result_payload)["found"].partition(":")[2]))
     request = await sqlite_engine.run("native", behave="hang")
     assert request.status == "failed"
-    assert "timeout_seconds (3 s)" in request.error["message"]
+    assert "timeout_seconds (3 s)" in filled(request.error)["message"]
     await sqlite_engine.until(lambda: not child.is_running(), "the hanging child is gone")
     assert (await sqlite_engine.run("native", behave="well")).status == "completed"
 
@@ -32,7 +32,7 @@ async def test_child_that_dies_costs_an_attempt_and_not_the_worker(sqlite_engine
     await sqlite_engine.start("native")
     request = await sqlite_engine.run("native", behave="die")
     assert request.status == "failed"
-    assert "child process running native died" in request.error["message"]
+    assert "child process running native died" in filled(request.error)["message"]
     attempts = [event.attempt for event in await sqlite_engine.events(request.id, "handled")]
     assert attempts == [1, 2]
     assert (await sqlite_engine.run("native", behave="well")).status == "completed"
@@ -43,5 +43,5 @@ async def test_child_that_eats_memory_is_stopped_by_its_limit(sqlite_engine: Har
     await sqlite_engine.start("native")
     request = await sqlite_engine.run("native", behave="eat")
     assert request.status == "failed"
-    assert "MemoryError" in request.error["message"]
+    assert "MemoryError" in filled(request.error)["message"]
     assert (await sqlite_engine.run("native", behave="well")).status == "completed"

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from docproc import logs
 from docproc.cli.main import app
 from docproc.cli.serve import SERVICES
 from docproc.engine.store import rows
 from docproc.engine.store.session import Store
 from docproc.errors import ConfigurationError, UsageError
 from docproc.people.sign_in import passwords
-from docproc.terminal import output
 from tests.harness import settings_for
 from tests.processes import Processes
 
@@ -54,7 +54,7 @@ class Commands:
 @pytest.fixture
 def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Commands:
     monkeypatch.chdir(tmp_path)  # no `.env` of the developer's
-    monkeypatch.setattr(output.logs, "configure", lambda *_, **__: None)
+    monkeypatch.setattr(logs, "configure", lambda *_, **__: None)
     return Commands(tmp_path)
 
 

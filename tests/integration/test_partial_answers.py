@@ -25,7 +25,7 @@ from docproc.engine.store.task_tables import BackofficeTask
 from docproc.settings import Settings
 from tests import packet
 from tests.components import PATHS
-from tests.harness import Harness, opened
+from tests.harness import Harness, filled, opened
 from tests.packet import FLOW
 
 EARLY = "early_answer: {types: [id_card, payslip]}"
@@ -264,14 +264,14 @@ async def test_early_answer_is_given_once_and_the_complete_one_follows(flow: Har
     request = await flow.request(request_id)
     assert request.status not in ("completed", "failed") and request.completed_at is None
     assert request.answer_version == 1 and request.result_payload == early.payload
-    types = [(d["doc_type"], d["status"]) for d in early.payload["documents"]]
+    types = [(d["doc_type"], d["status"]) for d in filled(early.payload)["documents"]]
     assert {("id_card", "completed"), ("payslip", "completed")} <= set(types)
-    units = {entry["unit"]: entry["reason"] for entry in early.payload["missing"]}
+    units = {entry["unit"]: entry["reason"] for entry in filled(early.payload)["missing"]}
     assert units["page:4"] in ("queued", "waiting_for_operator"), "what is irrelevant is missing all the same"
     await answer_question(flow, request_id, "page:4", doc_type="id_card")
     done = await flow.finished(request_id)
     assert done.status == "completed" and done.answer_version == 2
-    assert done.result_payload["partial"] is False and done.result_payload["missing"] == []
+    assert filled(done.result_payload)["partial"] is False and filled(done.result_payload)["missing"] == []
     assert [(one.version, one.reason) for one in await given(flow, request_id)] == [
         (1, "early"),
         (2, "complete"),
@@ -329,7 +329,7 @@ async def test_doubtful_document_is_not_enough_until_a_person_has_settled_it(
     await answer_question(flow, request_id, "document:1-1", extracted_data={"net_amount": 1.0})
     await flow.until(lambda: _has_answer(flow, request_id), "the early answer", 60)
     (early,) = await given(flow, request_id)
-    assert early.reason == "early" and early.payload["documents"][1]["status"] == "completed"
+    assert early.reason == "early" and filled(early.payload)["documents"][1]["status"] == "completed"
 
 
 @pytest.mark.parametrize("combination", ["sqlite+sql"])

@@ -6,6 +6,7 @@ import signal
 import socket
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -90,7 +91,7 @@ def test_stop_signal_is_heeded_while_the_component_still_waits(distributed: Proc
         if cause == "setup":
             until(lambda: distributed.count("workers") == 1, "it has come as far as the database")
         else:
-            until(lambda s=service: _waits(s), f"it waits for {cause}")
+            until(partial(_waits, service), f"it waits for {cause}")
             assert "out of reach" in _waits(service)[0] and cause in _waits(service)[0]
         service.signal(signal.SIGTERM)
         assert service.wait(5) == 0

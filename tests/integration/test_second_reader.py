@@ -15,7 +15,7 @@ from docproc.people.station.app import create_app
 from docproc.people.supervision import second_reader
 from docproc.people.supervision.second_reader import is_sampled
 from tests.components import PATHS
-from tests.harness import Harness
+from tests.harness import Harness, filled
 from tests.integration.test_amendments import FIRST, REST, TEXTS, _amended, _tasks, flow
 
 ALL = "second_reader: {share: 1.0}"
@@ -86,7 +86,7 @@ async def test_second_reading_is_blind_and_agreement_changes_nothing(
     request = await engine.finished(request_id, 60)
     assert request.answer_version == 1, "nothing waits for the second reader"
     (second,) = await _of(engine, request_id, first.id)
-    assert second.input_data == {**first.input_data, "amends": True}, "as the machine saw it"
+    assert filled(second.input_data) == {**filled(first.input_data), "amends": True}, "as the machine saw it"
     assert "A-1" not in str(second.input_data)
 
     assert (await station.post("/next", json={"operator": "ana"})).status_code == 204
@@ -98,8 +98,8 @@ async def test_second_reading_is_blind_and_agreement_changes_nothing(
     again = {"total_amount": "99.5", "invoice_number": "a-1"}
     await _answer(station, "luis", extracted_data=again)
     (second,) = await _of(engine, request_id, first.id)
-    assert second.output_data["agreed"] == ["invoice_number", "total_amount"]
-    assert second.output_data["disagreed"] == []
+    assert filled(second.output_data)["agreed"] == ["invoice_number", "total_amount"]
+    assert filled(second.output_data)["disagreed"] == []
     assert _count("total_amount", "agreed") == before + 1
     assert (await engine.request(request_id)).answer_version == 1
     assert len(await _tasks(engine, request_id)) == 2, "a second reading is not read again"
@@ -118,8 +118,8 @@ async def test_supervisor_decides_between_two_readers_and_the_answer_is_amended(
     await engine.finished(request_id, 60)
     await _answer(station, "luis", extracted_data={**SAID, "total_amount": "77.25"})
     _, dispute = await _of(engine, request_id, first.id)
-    assert (dispute.needs_role, dispute.input_data["review"]) == ("supervisor", ["total_amount"])
-    said = {one["operator"]: one["said"]["total_amount"] for one in dispute.input_data["answers"]}
+    assert (dispute.needs_role, filled(dispute.input_data)["review"]) == ("supervisor", ["total_amount"])
+    said = {one["operator"]: one["said"]["total_amount"] for one in filled(dispute.input_data)["answers"]}
     assert said == {"ana": "99.50", "luis": "77.25"}
     assert (await station.post("/next", json={"operator": "eva"})).status_code == 204
 
@@ -145,7 +145,7 @@ async def test_supervisor_who_agrees_with_the_first_reader_amends_nothing(
     await _supervisor(engine, station, "sofia")
     await _answer(station, "sofia", doc_type="invoice")
     second, dispute = await _of(engine, request_id, first.id)
-    assert second.output_data["disagreed"] == ["doc_type"]
+    assert filled(second.output_data)["disagreed"] == ["doc_type"]
     assert dispute.status == "completed"
     assert await engine.query("SELECT id FROM messages WHERE queue NOT LIKE 'q.backoffice%'") == []
     assert (await engine.request(request_id)).answer_version == 1
@@ -173,7 +173,7 @@ async def test_named_fields_are_always_read_twice_and_others_are_not(
     ) as station:
         await _answer(station, "ana", extracted_data=SAID)
     (second,) = [task for task in await _tasks(sqlite_engine, request_id) if task.second_of]
-    assert second.input_data["review"] == ["total_amount"]
+    assert filled(second.input_data)["review"] == ["total_amount"]
 
 
 def test_share_of_sampled_tasks_is_as_asked_for_and_always_the_same() -> None:

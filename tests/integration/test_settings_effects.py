@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import aiormq
 import pytest
@@ -102,7 +103,11 @@ async def _declare_otherwise(url: str, queue: str) -> str:
     connection = await aiormq.connect(url)
     try:
         channel = await connection.channel()
-        arguments = {"x-message-ttl": 1, "x-max-priority": 9, "x-dead-letter-exchange": "doc.dlx"}
+        arguments: dict[str, Any] = {
+            "x-message-ttl": 1,
+            "x-max-priority": 9,
+            "x-dead-letter-exchange": "doc.dlx",
+        }
         with pytest.raises(aiormq.exceptions.ChannelPreconditionFailed) as refused:
             await channel.queue_declare(queue, durable=True, arguments=arguments)
         return str(refused.value)

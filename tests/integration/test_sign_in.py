@@ -14,13 +14,15 @@ import httpx
 import pytest
 from fastapi import Depends, FastAPI
 from fastapi.routing import APIRoute
+from sqlalchemy import select
 
 from docproc.engine.message import utc_now
 from docproc.people.sign_in import door, gate, limits, passwords, sessions
 from docproc.people.station.app import create_app
 from docproc.people.station.context import Admin, Supervisor
-from docproc.people.store import accounts, sign_ins
+from docproc.people.store import accounts
 from docproc.people.store.accounts import Account
+from docproc.people.tables import SignIn
 from tests.harness import Harness
 
 PASSWORD = "correct horse battery"
@@ -134,7 +136,7 @@ def routes_of(router: Any) -> Iterator[tuple[str, set[str]]]:
         if included is not None:
             yield from routes_of(included)
         elif isinstance(route, APIRoute):
-            yield route.path, route.methods
+            yield route.path, route.methods or set()
 
 
 async def test_every_route_is_guarded_but_the_sign_in_and_health(app: FastAPI) -> None:
@@ -261,7 +263,7 @@ async def test_use_keeps_a_session_and_a_polling_script_does_not(
 
 async def _seen(engine: Harness) -> Any:
     async with engine.app.store.reading() as session:
-        return await session.scalar(sign_ins.select(sign_ins.SignIn.seen_at))
+        return await session.scalar(select(SignIn.seen_at))
 
 
 @BOTH
@@ -312,7 +314,7 @@ async def test_changes_need_the_sessions_token(app: FastAPI, engine: Harness, fa
     async with browser(app) as client, browser(app) as other:
         right, others = await enter_with_token(client), await enter_with_token(other, "eva")
         for headers in ({}, {"X-CSRF-Token": ""}, {"X-CSRF-Token": "ñ"}, others):
-            sent = {name: value.encode() for name, value in headers.items()}
+            sent = {name.encode(): value.encode() for name, value in headers.items()}
             assert code(await client.post("/heartbeat", headers=sent)) == (403, "csrf")
         assert code(await client.post("/heartbeat", json={"csrf": right["X-CSRF-Token"]})) == (403, "csrf")
         assert (await client.post("/heartbeat", headers=right)).status_code == 200

@@ -18,7 +18,7 @@ from docproc.engine.message import PipelineMessage
 from docproc.engine.store.task_tables import BackofficeTask
 from docproc.reading.plain_text import page_of
 from tests.components import PATHS
-from tests.harness import Harness
+from tests.harness import Harness, filled
 
 COMPONENTS = ("laid_out", "classification_aggregator", "work", "extraction_aggregator", "consolidator")
 FLOW = """
@@ -104,8 +104,11 @@ async def test_documents_wait_for_the_answer_and_follow_it(
     await sqlite_engine.until(asked, "a person is asked")
     task = await _task(sqlite_engine, request_id)
     assert task is not None and task.task_type == "classification" and task.status == "pending"
-    assert [split["pages"] for split in task.input_data["splits"]] == [[0, 1], [1, 2]]
-    assert task.input_data["kind"] == "split" and 0.5 <= task.input_data["splits"][0]["confidence"] < 1
+    assert [split["pages"] for split in filled(task.input_data)["splits"]] == [[0, 1], [1, 2]]
+    assert (
+        filled(task.input_data)["kind"] == "split"
+        and 0.5 <= filled(task.input_data)["splits"][0]["confidence"] < 1
+    )
     ((made,),) = await sqlite_engine.query("SELECT count(*) FROM documents")
     assert made == 0, "no document goes out before the answer"
     ((notice,),) = await sqlite_engine.query(
@@ -115,7 +118,7 @@ async def test_documents_wait_for_the_answer_and_follow_it(
     await _answer(sqlite_engine, task, {"1": begins, "2": True})
     done = await sqlite_engine.finished(request_id)
     assert done.status == "completed", done.error
-    assert _documents(done.result_payload) == expected
+    assert _documents(filled(done.result_payload)) == expected
 
 
 @pytest.mark.usefixtures("_components")
@@ -124,9 +127,9 @@ async def test_where_there_is_no_time_documents_go_out_and_the_answer_amends(sql
     await sqlite_engine.start(*COMPONENTS)
     done = await sqlite_engine.run("unsure", texts=[INVOICE.format(n=n) for n in (101, 102, 103)])
     assert (done.status, done.answer_version) == ("completed", 1), done.error
-    first = _documents(done.result_payload)
+    first = _documents(filled(done.result_payload))
     task = await _task(sqlite_engine, done.id)
-    assert task is not None and task.input_data["amends"] is True and task.status == "pending"
+    assert task is not None and filled(task.input_data)["amends"] is True and task.status == "pending"
 
     async def answered(version: int) -> bool:
         return (await sqlite_engine.request(done.id)).answer_version == version
@@ -134,12 +137,12 @@ async def test_where_there_is_no_time_documents_go_out_and_the_answer_amends(sql
     # A correction elsewhere groups anew, and asks nobody a second time.
     await _answer(sqlite_engine, task, {})
     await sqlite_engine.until(lambda: answered(2), "the second answer")
-    assert _documents((await sqlite_engine.request(done.id)).result_payload) == first
+    assert _documents(filled((await sqlite_engine.request(done.id)).result_payload)) == first
     assert len(await sqlite_engine.events(done.id, "task")) == 1
 
     await _answer(sqlite_engine, task, {"1": False, "2": False})
     await sqlite_engine.until(lambda: answered(3), "the third answer")
-    assert _documents((await sqlite_engine.request(done.id)).result_payload) == [[0, 1, 2]]
+    assert _documents(filled((await sqlite_engine.request(done.id)).result_payload)) == [[0, 1, 2]]
 
 
 @pytest.mark.usefixtures("_components")
@@ -148,5 +151,5 @@ async def test_sure_splits_ask_nobody(sqlite_engine: Harness) -> None:
     await sqlite_engine.start(*COMPONENTS)
     done = await sqlite_engine.run("sure", texts=[INVOICE.format(n=101), INVOICE.format(n=202)])
     assert done.status == "completed", done.error
-    assert _documents(done.result_payload) == [[0], [1]]
+    assert _documents(filled(done.result_payload)) == [[0], [1]]
     assert await _task(sqlite_engine, request_id=done.id) is None

@@ -12,7 +12,7 @@ import pytest
 from docproc.engine.store.task_tables import BackofficeTask
 from docproc.people.station.app import create_app
 from tests.components import PATHS
-from tests.harness import Harness
+from tests.harness import Harness, filled
 from tests.integration.test_amendments import FIRST, REST, TEXTS, _tasks, flow
 from tests.integration.test_desk import FIELDS, SURE, TYPES
 
@@ -122,7 +122,7 @@ async def test_looking_takes_nothing_and_is_on_record(engine: Harness, station: 
 
 async def test_pages_of_a_task_are_for_its_holder_only(engine: Harness, station: httpx.AsyncClient) -> None:
     task, _ = await _asked(engine)
-    index = task.input_data["page_index"]
+    index = filled(task.input_data)["page_index"]
     words = f"/tasks/{task.id}/pages/{index}/words"
     assert (await _page(station, words)).status_code == 403
     await _claim(station, task)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from alembic import command
 from alembic.autogenerate import compare_metadata
@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 from docproc.engine.message import utc_now
 from docproc.engine.store import events, migrate, requests, rows, sweep
 from docproc.engine.store.session import Store
+from docproc.engine.store.standing import Standing
 from docproc.engine.store.tables import Base, DeadLetter, Request
 from tests import schema
 
@@ -95,12 +96,14 @@ async def test_reader_that_resumes_never_skips_an_event(store: Store) -> None:
 
 async def test_status_never_goes_backwards(store: Store) -> None:
     request_id = await _request(store, "extracting")
+    processing = Standing("processing", ("received", "routing"))
+    consolidating = Standing("consolidating", ("received", "routing", "extracting"))
     async with store.writing() as session:
-        assert await requests.advance(session, [request_id], "processing") == []
-        assert await requests.advance(session, [request_id], "consolidating") == [request_id]
+        assert await requests.advance(session, [request_id], processing) == []
+        assert await requests.advance(session, [request_id], consolidating) == [request_id]
     async with store.writing() as session:
         assert await requests.finish(session, request_id, {"n": 1}) == "completed"
-        assert await requests.advance(session, [request_id], "consolidating") == []
+        assert await requests.advance(session, [request_id], consolidating) == []
         assert not await requests.fail(session, request_id, {"code": "late"})
 
 
@@ -131,7 +134,7 @@ async def test_sweep_removes_engine_rows_of_old_ended_requests_only(store: Store
     assert counts == {old: 0, young: 1, running: 1, unsettled: 1}
 
 
-async def _request(store: Store, status: str) -> object:
+async def _request(store: Store, status: str) -> UUID:
     request_id = uuid4()
     async with store.writing() as session:
         session.add(Request(id=request_id, workflow_name="w", status=status))

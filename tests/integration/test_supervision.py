@@ -18,7 +18,7 @@ from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.http.app import create_app as create_gateway
 from docproc.people.station.app import create_app
 from tests.components import PATHS
-from tests.harness import Harness
+from tests.harness import Harness, filled
 from tests.integration import test_sign_in as signing
 from tests.integration.test_amendments import FIRST, REST, TEXTS, _amended, _handled, _tasks, flow
 
@@ -61,7 +61,7 @@ async def _correct(station: httpx.AsyncClient, request_id: UUID, what: str, **sa
 
 
 async def _documents(engine: Harness, request_id: UUID) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = (await engine.request(request_id)).result_payload["documents"]
+    found: list[dict[str, Any]] = filled((await engine.request(request_id)).result_payload)["documents"]
     return found
 
 
@@ -90,7 +90,7 @@ async def test_corrected_field_amends_the_answer_and_is_kept_as_a_label(
     assert await _handled(engine, request_id, "extract") == 2, "nothing is extracted again"
     async with engine.app.store.reading() as session:
         versions = await answers.of_request(session, request_id)
-    assert versions[0].payload["documents"][1] == second, "the first answer stays as it was given"
+    assert filled(versions[0].payload)["documents"][1] == second, "the first answer stays as it was given"
     said = await engine.query("SELECT field, value_before, value_after, operator FROM corrections")
     before = second["fields"]["total_amount"]["value"]
     labels = [tuple(row) for row in said]
@@ -191,15 +191,15 @@ async def test_corrected_fields_are_no_longer_asked_about(sqlite_engine: Harness
     await sqlite_engine.start(*FIRST, *REST, "extractor")
     request = await sqlite_engine.finished(await sqlite_engine.submit("default", texts=TEXTS[:1]), 60)
     (task,) = await _tasks(sqlite_engine, request.id)
-    assert task.input_data["review"] == ["invoice_number", "total_amount"]
+    assert filled(task.input_data)["review"] == ["invoice_number", "total_amount"]
     what = f"documents/{task.reference_id}/fields"
     async with _client(sqlite_engine) as station:
         done = await _correct(station, request.id, what, fields={"total_amount": "5.00"})
         assert done.status_code == 200, done.text
         await _amended(sqlite_engine, request.id, 2)
         (task,) = await _tasks(sqlite_engine, request.id)
-        assert task.input_data["review"] == ["invoice_number"]
-        assert task.input_data["fields"]["total_amount"]["value"] == "5.00"
+        assert filled(task.input_data)["review"] == ["invoice_number"]
+        assert filled(task.input_data)["fields"]["total_amount"]["value"] == "5.00"
         await station.post(f"/tasks/{task.id}/claim", json={"operator": "ana"})
         said = {"operator": "ana", "extracted_data": {"invoice_number": "B-9"}}
         assert (await station.post(f"/tasks/{task.id}/submit", json=said)).status_code == 200

@@ -108,7 +108,7 @@ def test_unknown_variables_of_ours_do_no_harm(monkeypatch: pytest.MonkeyPatch) -
 
 def test_settings_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="frozen"):
-        Settings.load().host = "0.0.0.0"
+        Settings.load().host = "0.0.0.0"  # type: ignore[misc]  # that it is refused is the point
 
 
 def test_one_process_per_core_by_default(monkeypatch: pytest.MonkeyPatch) -> None:

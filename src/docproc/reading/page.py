@@ -32,6 +32,15 @@ class Source(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Code:
+    """Something made for machines: a barcode on the page, or data attached to its file (then no box)."""
+
+    kind: str  # "qr", "pdf417", "code128", "factur-x", "facturae", …
+    text: str
+    box: Box | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Word:
     """A word on the upright page. Words of one printed line share `line`; lines count from the top."""
 
@@ -39,15 +48,6 @@ class Word:
     box: Box
     confidence: float
     line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """Something made for machines: a barcode on the page, or data attached to its file (then no box)."""
-
-    kind: str  # "qr", "pdf417", "code128", "factur-x", "facturae", …
-    text: str
-    box: Box | None = None
 
 
 @dataclass(frozen=True)

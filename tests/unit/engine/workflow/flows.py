@@ -22,6 +22,15 @@ from tests.components import CLASSES
 
 REQUEST = UUID("00000000-0000-4000-8000-000000000001")
 
+LINEAR = """
+    stages:
+      - {name: cut, component: split}
+      - {name: read, component: work}
+      - {name: ask, component: ask, backoffice_queue: task.classification}
+      - {name: all, component: gather}
+      - {name: end, component: heavy}
+"""
+
 
 class Unrun(BaseComponent):
     """A component that is planned and routed, never run."""

@@ -165,7 +165,7 @@ def test_stage_is_found_by_name() -> None:
 
 def test_models_cannot_be_changed_after_loading() -> None:
     with pytest.raises(ValidationError):
-        _workflow().name = "other"
+        _workflow().name = "other"  # type: ignore[misc]  # that it is refused is the point
 
 
 # --- the version ----------------------------------------------------------------------------------------

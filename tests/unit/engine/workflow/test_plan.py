@@ -11,16 +11,7 @@ from docproc.engine.workflow.definition import OnFailure
 from docproc.engine.workflow.plan import PlanError, compile_plan
 from docproc.errors import PermanentError
 from docproc.registry import QUEUE_BINDINGS
-from tests.unit.engine.workflow.flows import COMPONENTS, TOPOLOGY, plan_of, workflow_of
-
-LINEAR = """
-    stages:
-      - {name: cut, component: split}
-      - {name: read, component: work}
-      - {name: ask, component: ask, backoffice_queue: task.classification}
-      - {name: all, component: gather}
-      - {name: end, component: heavy}
-"""
+from tests.unit.engine.workflow.flows import COMPONENTS, LINEAR, TOPOLOGY, plan_of, workflow_of
 
 DIAMOND = """
     stages:

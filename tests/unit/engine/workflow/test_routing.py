@@ -13,16 +13,7 @@ from docproc.engine.component import BACKOFFICE, NEXT
 from docproc.engine.message import Failure, PipelineMessage
 from docproc.engine.workflow.routing import BranchArrival, Route, Routed, Router
 from docproc.errors import PermanentError, UnroutableError
-from tests.unit.engine.workflow.flows import REQUEST, TOPOLOGY, message, plan_of
-
-LINEAR = """
-    stages:
-      - {name: cut, component: split}
-      - {name: read, component: work}
-      - {name: ask, component: ask, backoffice_queue: task.classification}
-      - {name: all, component: gather}
-      - {name: end, component: heavy}
-"""
+from tests.unit.engine.workflow.flows import LINEAR, REQUEST, TOPOLOGY, message, plan_of
 
 DIAMOND = """
     stages:

@@ -164,7 +164,9 @@ def test_attachments_belong_to_the_first_page_and_only_invoices_count(tmp_path: 
             "d.xml": b"<",
         }
         for name, content in contents.items():
-            pdf.attachments[name] = pikepdf.AttachedFileSpec(pdf, content, filename=name)
+            pdf.attachments[name] = pikepdf.AttachedFileSpec(
+                pdf, content, filename=name, description="", mime_type="", creation_date="", mod_date=""
+            )
         pdf.save(tmp_path / "a.pdf")
     assert [code.kind for code in read(tmp_path / "a.pdf").codes] == ["facturae"]
     second = trusted_layer(tmp_path / "a.pdf", 1)

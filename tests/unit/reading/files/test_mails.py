@@ -9,7 +9,7 @@ import pytest
 from docproc.errors import UnreadableFileError
 from tests.hostile import make_image, make_mail, make_pdf, make_zip, nest_mails
 from tests.unit.reading.files.conftest import Unfold
-from tests.unit.reading.files.ole import make_attachment, make_msg, make_ole
+from tests.unit.reading.files.ole import Tree, make_attachment, make_msg, make_ole
 
 PDF = make_pdf()
 PHOTO = make_image("PNG", (900, 1200))
@@ -113,7 +113,8 @@ def test_cut_outlook_mails_are_damaged(unfolded: Unfold, share: float) -> None:
 
 
 def test_locked_and_unknown_ole_files_are_told_apart(unfolded: Unfold) -> None:
-    for tree, code in (({"EncryptedPackage": b"x"}, "encrypted"), ({"Other": b"x"}, "unsupported_type")):
+    known: dict[str, Tree] = {"encrypted": {"EncryptedPackage": b"x"}, "unsupported_type": {"Other": b"x"}}
+    for code, tree in known.items():
         with pytest.raises(UnreadableFileError) as caught:
             unfolded(make_ole(tree))
         assert caught.value.code == code

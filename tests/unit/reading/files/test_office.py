@@ -38,7 +38,7 @@ _OFFICE = "urn:oasis:names:tc:opendocument:xmlns"
 
 def make_xlsx() -> bytes:
     book, buffer = openpyxl.Workbook(), io.BytesIO()
-    book.active["A1"] = "Total"
+    book.worksheets[0]["A1"] = "Total"
     book.save(buffer)
     return buffer.getvalue()
 

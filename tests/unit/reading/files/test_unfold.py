@@ -95,7 +95,7 @@ def test_unreadable_file_says_why_and_what_to_do(unfolded: Unfold, content: byte
 def test_unreadable_file_error_comes_whole_out_of_a_child_process() -> None:
     error = UnreadableFileError("x", code="damaged", remedy="r")
     copy = pickle.loads(pickle.dumps(error))
-    assert isinstance(copy, PermanentError)
+    assert isinstance(copy, PermanentError) and isinstance(copy, UnreadableFileError)
     assert (str(copy), copy.code, copy.remedy) == ("x. r", "damaged", "r")
 
 

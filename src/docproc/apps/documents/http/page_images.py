@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Header, Path, Query, Response
@@ -22,17 +22,18 @@ router = APIRouter(tags=["requests"])
 
 DRAWING_SECONDS = 30.0
 DEFAULT_WIDTH = 1000
+ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"image/png": {}}, "description": "The page, upright"},
+    304: {"description": "The client has it already"},
+    **documented(404, 422, 503),
+}
 
 
 @router.get(
     "/requests/{request_id}/pages/{number}.png",
     summary="The picture of a page",
     response_class=Response,
-    responses={
-        200: {"content": {"image/png": {}}, "description": "The page, upright"},
-        304: {"description": "The client has it already"},
-        **documented(404, 422, 503),
-    },
+    responses=ANSWERS,
 )
 async def page_image(
     application: Application,

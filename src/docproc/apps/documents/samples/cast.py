@@ -42,13 +42,19 @@ class Address:
 
 
 @dataclass(frozen=True)
-class Person:
+class Party:
+    """Anybody whom a document may be from or to."""
+
+    tax_id: str
+    address: Address
+
+
+@dataclass(frozen=True)
+class Person(Party):
     given: str
     surnames: str
     sex: str
-    tax_id: str
     birth: date
-    address: Address
 
     @property
     def name(self) -> str:
@@ -56,10 +62,8 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Company:
+class Company(Party):
     name: str
-    tax_id: str
-    address: Address
     phone: str
     domain: str
     iban: str
@@ -154,7 +158,7 @@ class Cast:
         given = self.random.choice((names.MALE_NAMES if sex == "M" else names.FEMALE_NAMES)[self.language])
         surnames = self.random.sample(names.SURNAMES[self.language], 2 if self.spanish else 1)
         birth = date(self.random.randint(1958, 2003), 1, 1) + timedelta(days=self.random.randrange(365))
-        return Person(given, " ".join(surnames), sex, self._person_id(), birth, self.address())
+        return Person(self._person_id(), self.address(), given, " ".join(surnames), sex, birth)
 
     def company(self, trade: str) -> Company:
         if known := self._met(Company):
@@ -167,9 +171,9 @@ class Cast:
             form = ", S.A."
         domain = f"{_plain(stem)[:22]}.example"
         return Company(
-            f"{stem}{form}",
             self._company_id(company_names.tax_letter(form)),
             self.address(),
+            f"{stem}{form}",
             self._phone(),
             domain,
             identifiers.iban(self.random, self.country),
@@ -183,7 +187,7 @@ class Cast:
         tax_id = person.tax_id if self.spanish else self._company_id("")
         domain = f"{_plain(person.surnames)}.example"
         account = identifiers.iban(self.random, self.country)
-        return Company(person.name, tax_id, person.address, self._phone(), domain, account)
+        return Company(tax_id, person.address, person.name, self._phone(), domain, account)
 
     def _met(self, kind: type[Known]) -> Known | None:
         """The next known one of a kind, which is not met again."""

@@ -1,60 +1,64 @@
-"""Invoices laid out: classic table, coloured head, utility bill, freelancer's page, ledger in boxes."""
+"""Invoices laid out: classic table, coloured head, freelancer's page, ledger in boxes; all listed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 
 from docproc.apps.documents.samples.cast import Cast
-from docproc.apps.documents.samples.identifiers import in_groups
-from docproc.apps.documents.samples.invoice import (
-    RATES,
-    Invoice,
-    Line,
-    of_freelancer,
-    of_goods,
-    of_services,
-    of_utility,
+from docproc.apps.documents.samples.invoice import Invoice, of_freelancer, of_goods, of_services
+from docproc.apps.documents.samples.invoice_parts import (
+    ACCENTS,
+    LEFT,
+    RIGHT,
+    ROWS,
+    account,
+    by_page,
+    customer_id,
+    foot,
+    item_cells,
+    item_columns,
+    number_and_dates,
+    payment,
+    registry,
+    summary,
+    tax_id_label,
+    tax_name,
+    tax_table,
+    total_label,
+    totals,
 )
+from docproc.apps.documents.samples.invoice_utility import utility
 from docproc.apps.documents.samples.layout import Layout
 from docproc.apps.documents.samples.sheet import GREY, Column, Sheet
-from docproc.apps.documents.samples.writing import SIGNS, cents
-
-LEFT, RIGHT = 45.0, 550.0
-ROWS = 19  # on one page, with room for the totals
-ACCENTS = ("#14507a", "#7a1f3d", "#2d6a4f", "#5b3a8c", "#b3541e")
-
-
-# --- layouts
 
 
 def classic(sheet: Sheet, cast: Cast, line_count: int | None = None) -> Invoice:
     """Letterhead, customer in a box, ruled table, totals at the right; long ones go on to a second page."""
     invoice = of_goods(cast, line_count or cast.random.randint(3, 9))
     font = cast.random.choice(("Helvetica", "Times-Roman"))
-    chunks, seed = _chunks(invoice.lines), cast.random.getrandbits(32)
+    chunks, seed = by_page(invoice.lines), cast.random.getrandbits(32)
     for number, lines in enumerate(chunks, start=1):
         sheet.page(font=font)
         _classic_head(sheet, cast.repeating(seed), invoice, first=number == 1)
         y = 262.0 if number == 1 else 140.0
         y = sheet.table(
-            LEFT, y, _columns(cast.repeating(seed)), [_cells(cast, line) for line in lines], size=8.6
+            LEFT, y, item_columns(cast.repeating(seed)), [item_cells(cast, line) for line in lines], size=8.6
         )
         if number < len(chunks):
             carried = cast.say("Suma y sigue en la página siguiente", "Continued on next page")
             sheet.text(RIGHT, y + 16, carried, 8, align="right", color=GREY)
         else:
-            y = _tax_table(sheet, cast, invoice, y + 18)
-            _totals(sheet, cast, invoice, y + 18)
-            _payment(sheet, cast, invoice, 742)
-        _foot(sheet, cast.repeating(seed), invoice, number, len(chunks))
+            y = tax_table(sheet, cast, invoice, y + 18)
+            totals(sheet, cast, invoice, y + 18)
+            payment(sheet, cast, invoice, 742)
+        foot(sheet, cast.repeating(seed), invoice, number, len(chunks))
     return invoice
 
 
 def _classic_head(sheet: Sheet, cast: Cast, invoice: Invoice, *, first: bool) -> None:
     vendor = invoice.vendor
     sheet.fitted(LEFT, 62, 320, vendor.name, 16, bold=True)
-    tax_label = _tax_label(cast)
+    tax_label = tax_id_label(cast)
     details = [vendor.address.street, vendor.address.town, f"{tax_label}: {vendor.tax_id}"]
     if first:
         details += [f"{cast.say('Tel.', 'Tel')} {vendor.phone} · {vendor.mail}"]
@@ -74,7 +78,7 @@ def _classic_head(sheet: Sheet, cast: Cast, invoice: Invoice, *, first: bool) ->
     sheet.box(LEFT + 255, 152, 250, 84)
     sheet.text(LEFT + 265, 168, cast.pick(("Cliente", "Facturar a"), ("Bill to", "Customer")), 8, color=GREY)
     sheet.fitted(LEFT + 265, 184, 232, invoice.customer_name, 10.5, bold=True)
-    sheet.lines(LEFT + 265, 199, [*invoice.customer_address, _customer_id(cast, invoice)], 9)
+    sheet.lines(LEFT + 265, 199, [*invoice.customer_address, customer_id(cast, invoice)], 9)
 
 
 def modern(sheet: Sheet, cast: Cast) -> Invoice:
@@ -105,76 +109,31 @@ def modern(sheet: Sheet, cast: Cast) -> Invoice:
         sheet.text(x, 138, title, 8, bold=True, color=accent)
     sheet.fitted(LEFT, 154, 175, vendor.name, 9)
     sheet.fitted(LEFT + 185, 154, 175, invoice.customer_name, 9)
-    sender = [vendor.address.street, vendor.address.town, f"{_tax_label(cast)} {vendor.tax_id}"]
+    sender = [vendor.address.street, vendor.address.town, f"{tax_id_label(cast)} {vendor.tax_id}"]
     sheet.lines(LEFT, 166, sender, 9)
-    receiver = [*invoice.customer_address, _customer_id(cast, invoice)]
+    receiver = [*invoice.customer_address, customer_id(cast, invoice)]
     sheet.lines(LEFT + 185, 166, receiver, 9)
-    for row, (label, value) in enumerate(_details(cast, invoice)):
+    for row, (label, value) in enumerate(number_and_dates(cast, invoice)):
         sheet.text(LEFT + 370, 154 + row * 14, label, 8.5, color=GREY)
         sheet.text(RIGHT, 154 + row * 14, value, 8.5, bold=row == 0, align="right")
-    rows = [_cells(cast, line) for line in invoice.lines]
+    rows = [item_cells(cast, line) for line in invoice.lines]
     y = sheet.table(
-        LEFT, 232, _columns(cast), rows, step=23, head_fill=accent, head_color="#ffffff", stripes="#f1f3f5"
+        LEFT,
+        232,
+        item_columns(cast),
+        rows,
+        step=23,
+        head_fill=accent,
+        head_color="#ffffff",
+        stripes="#f1f3f5",
     )
-    y = _summary(sheet, cast, invoice, y + 26)
+    y = summary(sheet, cast, invoice, y + 26)
     sheet.box(RIGHT - 220, y, 220, 44, fill=accent, stroke=None, radius=5)
-    sheet.text(RIGHT - 206, y + 27, _total_label(cast), 11, bold=True, color="#ffffff")
+    sheet.text(RIGHT - 206, y + 27, total_label(cast), 11, bold=True, color="#ffffff")
     sheet.text(RIGHT - 12, y + 28, cast.money(invoice.total), 16, bold=True, align="right", color="#ffffff")
-    _payment(sheet, cast, invoice, 730)
+    payment(sheet, cast, invoice, 730)
     thanks = cast.say("Gracias por confiar en nosotros.", "Thank you for your business.")
     sheet.text(LEFT, 800, thanks, 9, color=accent)
-    return invoice
-
-
-def utility(sheet: Sheet, cast: Cast) -> Invoice:
-    """A bill for consumption: summary in a box, meter readings, use by month as bars."""
-    accent = cast.random.choice(ACCENTS)
-    before, used = cast.random.randint(10000, 60000), cast.random.randint(140, 420)
-    invoice = of_utility(cast, _consumption(cast, used))
-    vendor = invoice.vendor
-    sheet.page(font="Helvetica")
-    sheet.text(LEFT, 58, vendor.name, 19, bold=True, color=accent)
-    own = f"{vendor.address.one_line} · {_tax_label(cast)} {vendor.tax_id}"
-    sheet.text(LEFT, 74, own, 7.5, color=GREY)
-    sheet.rule(LEFT, 84, RIGHT, width=2, color=accent)
-    sheet.box(LEFT, 100, 235, 120, fill="#f4f6f8", stroke=None, radius=6)
-    sheet.text(
-        LEFT + 12, 120, cast.say("DATOS DE LA FACTURA", "YOUR BILL AT A GLANCE"), 9.5, bold=True, color=accent
-    )
-    period_end = cast.short_date(invoice.day)
-    facts = [
-        (cast.say("Nº de factura", "Bill number"), invoice.number),
-        (cast.say("Fecha de emisión", "Issue date"), invoice.printed_day),
-        (cast.say("Periodo hasta", "Period to"), period_end),
-        (cast.say("Fecha de cargo", "Payment due"), cast.short_date(invoice.due)),
-        (cast.say("Contrato", "Account number"), cast.digits(10)),
-    ]
-    for row, (label, value) in enumerate(facts):
-        sheet.text(LEFT + 12, 140 + row * 15, label, 8.5, color=GREY)
-        sheet.text(LEFT + 224, 140 + row * 15, value, 8.5, bold=row == 0, align="right")
-    sheet.lines(LEFT + 290, 128, [invoice.customer_name, *invoice.customer_address], 10.5)
-    sheet.text(LEFT + 290, 178, _customer_id(cast, invoice), 8.5, color=GREY)
-    sheet.box(LEFT, 236, RIGHT - LEFT, 46, fill=accent, stroke=None, radius=6)
-    sheet.text(
-        LEFT + 16, 265, cast.say("TOTAL IMPORTE FACTURA", "TOTAL AMOUNT DUE"), 12, bold=True, color="#ffffff"
-    )
-    sheet.text(RIGHT - 16, 267, cast.money(invoice.total), 19, bold=True, align="right", color="#ffffff")
-    _meter(sheet, cast, before, used, accent)
-    sheet.text(LEFT, 462, cast.say("Detalle de la factura", "Charges in detail"), 11, bold=True, color=accent)
-    columns = [
-        Column(cast.say("Concepto", "Charge"), 385),
-        Column(cast.say("Importe", "Amount"), 120, "right"),
-    ]
-    rows = [(line.description, cast.money(line.amount)) for line in invoice.lines]
-    rows.append((cast.say("Base imponible", "Total before tax"), cast.money(invoice.net)))
-    rows += [(_tax_name(cast, tax.rate, tax.base), cast.money(tax.amount)) for tax in invoice.taxes]
-    y = sheet.table(LEFT, 470, columns, rows, step=17, stripes="#f4f6f8")
-    sheet.rule(LEFT, y + 2, RIGHT, width=1, color=accent)
-    sheet.text(LEFT + 4, y + 20, _total_label(cast), 11, bold=True)
-    sheet.text(RIGHT - 4, y + 20, cast.money(invoice.total), 11, bold=True, align="right")
-    _payment(sheet, cast, invoice, 742)
-    help_text = cast.say("Atención al cliente y averías", "Customer service and emergencies")
-    sheet.text(LEFT, 806, f"{help_text}: {vendor.phone} · {vendor.domain}", 8, color=GREY)
     return invoice
 
 
@@ -189,7 +148,7 @@ def freelancer(sheet: Sheet, cast: Cast) -> Invoice:
     sheet.lines(
         70,
         106,
-        [vendor.address.one_line, f"{cast.say('NIF', _tax_label(cast))} {vendor.tax_id}", vendor.mail],
+        [vendor.address.one_line, f"{cast.say('NIF', tax_id_label(cast))} {vendor.tax_id}", vendor.mail],
         small,
     )
     title = cast.pick(
@@ -198,7 +157,7 @@ def freelancer(sheet: Sheet, cast: Cast) -> Invoice:
     sheet.text(70, 185, title.format(invoice.number), 13, bold=True)
     on = cast.say(f"{vendor.address.city}, {invoice.printed_day}", invoice.printed_day)
     sheet.text(525, 185, on, small, align="right")
-    receiver = [invoice.customer_name, *invoice.customer_address, _customer_id(cast, invoice)]
+    receiver = [invoice.customer_name, *invoice.customer_address, customer_id(cast, invoice)]
     sheet.text(70, 220, cast.say("A la atención de:", "For:"), small, color=GREY)
     y = sheet.lines(70, 236, receiver, small) + 26
     for line in invoice.lines:
@@ -209,7 +168,7 @@ def freelancer(sheet: Sheet, cast: Cast) -> Invoice:
         y += 20
     sheet.rule(70, y, 525)
     rows = [(cast.say("Base imponible", "Subtotal"), invoice.net)]
-    rows += [(_tax_name(cast, tax.rate, None), tax.amount) for tax in invoice.taxes]
+    rows += [(tax_name(cast, tax.rate, None), tax.amount) for tax in invoice.taxes]
     if invoice.withheld:
         rows.append((f"Retención IRPF {cast.percent(invoice.withheld_rate)}", -invoice.withheld))
     for label, amount in rows:
@@ -217,17 +176,17 @@ def freelancer(sheet: Sheet, cast: Cast) -> Invoice:
         sheet.text(300, y, label, small)
         sheet.text(525, y, cast.money(amount), small, align="right")
     sheet.rule(300, y + 8, 525, width=1.2, color="#222222")
-    sheet.text(300, y + 26, _total_label(cast), 12, bold=True)
+    sheet.text(300, y + 26, total_label(cast), 12, bold=True)
     sheet.text(525, y + 26, cast.money(invoice.total), 12, bold=True, align="right")
     way = cast.say("Forma de pago: transferencia a", "Please pay by bank transfer to")
-    sheet.text(70, y + 80, f"{way} {_account(cast, invoice)}", small)
+    sheet.text(70, y + 80, f"{way} {account(cast, invoice)}", small)
     return invoice
 
 
 def ledger(sheet: Sheet, cast: Cast, line_count: int | None = None) -> Invoice:
     """What a billing program prints: everything in boxes, codes for articles, totals in a strip below."""
     invoice = of_goods(cast, line_count or cast.random.randint(4, 12))
-    chunks, seed = _chunks(invoice.lines), cast.random.getrandbits(32)
+    chunks, seed = by_page(invoice.lines), cast.random.getrandbits(32)
     for number, lines in enumerate(chunks, start=1):
         sheet.page(font="Helvetica")
         _ledger_head(sheet, cast.repeating(seed), invoice, number, len(chunks))
@@ -239,16 +198,16 @@ def ledger(sheet: Sheet, cast: Cast, line_count: int | None = None) -> Invoice:
             Column(cast.say("IVA", "TAX"), 45, "right"),
             Column(cast.say("IMPORTE", "AMOUNT"), 75, "right"),
         ]
-        rows = [(f"{cast.digits(6)}", *_cells(cast, line)) for line in lines]
+        rows = [(f"{cast.digits(6)}", *item_cells(cast, line)) for line in lines]
         blank = [("",) * 6] * (ROWS - len(rows))
         y = sheet.table(LEFT, 232, columns, rows + blank, size=8, head_fill="#e3e6ea", grid=True)
         if number == len(chunks):
             _strip(sheet, cast, invoice, y + 14)
-            _payment(sheet, cast, invoice, 742)
+            payment(sheet, cast, invoice, 742)
         else:
             sheet.text(RIGHT, y + 16, cast.say("Sigue...", "Continued..."), 8, align="right")
         sheet.text(
-            sheet.width / 2, 818, _registry(cast.repeating(seed), invoice), 6.5, align="center", color=GREY
+            sheet.width / 2, 818, registry(cast.repeating(seed), invoice), 6.5, align="center", color=GREY
         )
     return invoice
 
@@ -260,12 +219,12 @@ def _ledger_head(sheet: Sheet, cast: Cast, invoice: Invoice, number: int, count:
     about = [
         vendor.address.street,
         vendor.address.town,
-        f"{_tax_label(cast)}: {vendor.tax_id}",
+        f"{tax_id_label(cast)}: {vendor.tax_id}",
         f"Tel. {vendor.phone}",
     ]
     sheet.lines(LEFT + 10, 76, about, 8.5)
     sheet.box(LEFT + 250, 40, 255, 92)
-    receiver = [*invoice.customer_address, _customer_id(cast, invoice)]
+    receiver = [*invoice.customer_address, customer_id(cast, invoice)]
     sheet.text(LEFT + 260, 56, cast.say("CLIENTE", "CUSTOMER"), 7, color=GREY)
     sheet.fitted(LEFT + 260, 72, 238, invoice.customer_name, 10, bold=True)
     sheet.lines(LEFT + 260, 87, receiver, 8.5)
@@ -327,165 +286,3 @@ LAYOUTS = (
     _layout(ledger, held_out=True),
     *LONG,
 )
-
-
-# --- parts
-
-
-def _chunks(lines: list[Line]) -> list[list[Line]]:
-    """The lines of each page."""
-    if len(lines) <= ROWS:
-        return [lines]
-    return [lines[:ROWS], *_chunks(lines[ROWS:])]
-
-
-def _columns(cast: Cast) -> list[Column]:
-    return [
-        Column(cast.pick(("Descripción", "Concepto"), ("Description", "Item")), 255),
-        Column(cast.pick(("Cantidad", "Uds."), ("Qty", "Quantity")), 50, "right"),
-        Column(cast.pick(("Precio", "Precio unit."), ("Unit price", "Price")), 75, "right"),
-        Column(cast.say("IVA", "VAT" if cast.country == "GB" else "Tax"), 45, "right"),
-        Column(cast.pick(("Importe",), ("Amount", "Line total")), 80, "right"),
-    ]
-
-
-def _cells(cast: Cast, line: Line) -> tuple[str, str, str, str, str]:
-    return (
-        line.description,
-        str(line.quantity),
-        cast.number(line.price),
-        cast.percent(line.rate),
-        cast.number(line.amount),
-    )
-
-
-def _details(cast: Cast, invoice: Invoice) -> list[tuple[str, str]]:
-    return [
-        (cast.say("Nº de factura", "Invoice no."), invoice.number),
-        (cast.say("Fecha de emisión", "Issued"), invoice.printed_day),
-        (cast.say("Vencimiento", "Due"), cast.short_date(invoice.due)),
-        (cast.say("Pedido", "PO number"), cast.digits(6)),
-    ]
-
-
-def _tax_label(cast: Cast) -> str:
-    return {"ES": "CIF", "GB": "VAT No", "US": "EIN"}[cast.country]
-
-
-def _customer_id(cast: Cast, invoice: Invoice) -> str:
-    if cast.spanish:
-        return f"{'NIF' if invoice.customer_tax_id[0].isdigit() else 'CIF'}: {invoice.customer_tax_id}"
-    return f"Customer ref {sum(map(ord, invoice.customer_name)) + 10000}"
-
-
-def _tax_name(cast: Cast, rate: Decimal, base: Decimal | None) -> str:
-    name = {"ES": "IVA", "GB": "VAT", "US": "Sales tax"}[cast.country]
-    of = "" if base is None else f" {cast.say('s/', 'on')} {cast.money(base)}"
-    return f"{name} {cast.percent(rate)}{of}"
-
-
-def _total_label(cast: Cast) -> str:
-    spanish = ("TOTAL", "Total a pagar", "Importe total", "TOTAL FACTURA")
-    return cast.pick(spanish, ("TOTAL", "Total due", "Amount due", "Grand total"))
-
-
-def _tax_table(sheet: Sheet, cast: Cast, invoice: Invoice, y: float) -> float:
-    if len(invoice.taxes) < 2:
-        return y - 14
-    columns = [
-        Column(cast.say("Tipo", "Rate"), 60),
-        Column(cast.say("Base", "Net"), 80, "right"),
-        Column(cast.say("Cuota", "Tax"), 80, "right"),
-    ]
-    rows = [(cast.percent(tax.rate), cast.number(tax.base), cast.number(tax.amount)) for tax in invoice.taxes]
-    return sheet.table(LEFT, y, columns, rows, size=8, step=14)
-
-
-def _summary(sheet: Sheet, cast: Cast, invoice: Invoice, y: float) -> float:
-    rows = [(cast.pick(("Base imponible", "Subtotal"), ("Subtotal", "Net total")), invoice.net)]
-    rows += [(_tax_name(cast, tax.rate, None), tax.amount) for tax in invoice.taxes]
-    if len(invoice.taxes) > 1:
-        rows.append((cast.say("Total IVA", "Total tax"), invoice.tax))
-    for label, amount in rows:
-        sheet.text(RIGHT - 206, y, label, 9.5)
-        sheet.text(RIGHT - 12, y, cast.money(amount), 9.5, align="right")
-        y += 17
-    return y
-
-
-def _totals(sheet: Sheet, cast: Cast, invoice: Invoice, y: float) -> None:
-    y = _summary(sheet, cast, invoice, y)
-    sheet.rule(RIGHT - 215, y - 8, RIGHT, width=1.2, color="#222222")
-    sheet.text(RIGHT - 206, y + 8, _total_label(cast), 11.5, bold=True)
-    sheet.text(RIGHT - 12, y + 8, cast.money(invoice.total), 11.5, bold=True, align="right")
-
-
-def _account(cast: Cast, invoice: Invoice) -> str:
-    if cast.country == "US":
-        return f"routing 000{cast.digits(6)}, account {cast.digits(9)}"
-    return f"IBAN {in_groups(invoice.vendor.iban)}"
-
-
-def _payment(sheet: Sheet, cast: Cast, invoice: Invoice, y: float) -> None:
-    way = cast.pick(
-        ("Forma de pago: transferencia bancaria", "Pago mediante domiciliación bancaria"),
-        ("Payment by bank transfer", "Please quote the invoice number with your payment"),
-    )
-    sheet.lines(LEFT, y, [way, _account(cast, invoice)], 8.5)
-
-
-def _registry(cast: Cast, invoice: Invoice) -> str:
-    vendor = invoice.vendor
-    where = cast.say(
-        f"Inscrita en el Registro Mercantil de {vendor.address.region}, tomo {cast.digits(4)}",
-        "Registered office as above. Goods remain our property until paid in full",
-    )
-    return f"{vendor.name} · {where}"
-
-
-def _foot(sheet: Sheet, cast: Cast, invoice: Invoice, number: int, count: int) -> None:
-    sheet.rule(LEFT, 790, RIGHT)
-    sheet.text(LEFT, 803, _registry(cast, invoice), 6.5, color=GREY)
-    words = cast.say(f"Página {number} de {count}", f"Page {number} of {count}")
-    sheet.text(RIGHT, 803, words, 8, align="right", color=GREY)
-
-
-def _consumption(cast: Cast, used: int) -> list[Line]:
-    rate = RATES[cast.country][0]
-    price = Decimal(cast.random.randint(95, 210)) / 1000
-    usage = cast.say(
-        f"Consumo: {used} x {price} €".replace(".", ","),
-        f"Usage: {used} units at {SIGNS[cast.currency]}{price}",
-    )
-    wanted = [
-        (usage, cents(price * used)),
-        (cast.say("Término fijo, 30 días", "Standing charge, 30 days"), cast.amount(900, 2400)),
-        (cast.say("Alquiler de equipo de medida", "Meter rental"), cast.amount(60, 140)),
-    ]  # fmt: skip
-    return [Line(description, Decimal(1), amount, rate) for description, amount in wanted]
-
-
-def _meter(sheet: Sheet, cast: Cast, before: int, used: int, accent: str) -> None:
-    sheet.text(LEFT, 310, cast.say("Lecturas del contador", "Meter readings"), 11, bold=True, color=accent)
-    rows = [
-        (cast.say("Lectura anterior", "Previous reading"), str(before)),
-        (cast.say("Lectura actual (real)", "Present reading (actual)"), str(before + used)),
-        (cast.say("Consumo del periodo", "Used in this period"), str(used)),
-    ]
-    columns = [
-        Column(cast.say("Concepto", "Reading"), 150),
-        Column(cast.say("Unidades", "Units"), 80, "right"),
-    ]
-    sheet.table(LEFT, 318, columns, rows, size=8.5, step=17)
-    sheet.text(LEFT + 290, 310, cast.say("Su consumo", "Your usage"), 11, bold=True, color=accent)
-    for month in range(12):
-        height = cast.random.uniform(25, 90) if month < 11 else 70
-        sheet.box(
-            LEFT + 292 + month * 17,
-            422 - height,
-            11,
-            height,
-            fill=accent if month == 11 else "#c4ccd4",
-            stroke=None,
-        )
-    sheet.rule(LEFT + 288, 422, RIGHT)

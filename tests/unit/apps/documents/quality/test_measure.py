@@ -132,7 +132,7 @@ def test_right_value_counts_although_the_type_is_wrong() -> None:
 
 def test_document_is_as_sure_as_its_least_sure_part() -> None:
     truth = labelled(total_amount="9.00", vendor_name="Tienda Pepa SL")
-    sure = {"total_amount": ("9.00", 0.8, 3)}
+    sure: dict[str, Any] = {"total_amount": ("9.00", 0.8, 3)}
     assert judged([truth], [document(**sure)]).documents[0].confidence == 0.8
     assert judged([truth], [document(**sure)], [page(confidence=0.7)]).documents[0].confidence == 0.7
     # A person would be asked for a required field, not for another.
@@ -201,7 +201,7 @@ def test_label_of_a_page_that_is_not_there_is_pointed_out() -> None:
         ({"vendor_name": "Tienda Pepa S.L."}, ("TIENDAPEPA SL", 0.8, 0), Cause.OCR),
     ],
 )
-def test_cause(truth: dict[str, str], value: tuple[str, float, int] | None, cause: Cause) -> None:
+def test_cause(truth: dict[str, Any], value: tuple[str, float, int] | None, cause: Cause) -> None:
     (name,) = truth
     values: dict[str, Any] = {name: value} if value else {}
     found = field(judged([labelled(**truth)], [document(**values)]))

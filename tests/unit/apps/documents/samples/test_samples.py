@@ -18,7 +18,7 @@ from stdnum.gb import vat
 from typer.testing import CliRunner
 
 from docproc.apps.documents import samples
-from docproc.apps.documents.samples import id_card, invoice_layouts, layouts, payslip
+from docproc.apps.documents.samples import id_card, invoice_layouts, invoice_utility, layouts, payslip
 from docproc.apps.documents.samples.cast import Cast
 from docproc.apps.documents.samples.invoice import Invoice
 from docproc.apps.documents.samples.sheet import Sheet
@@ -114,7 +114,7 @@ def test_tax_ids_and_accounts_have_right_check_digits(digital: list[samples.Samp
     [
         invoice_layouts.classic,
         invoice_layouts.modern,
-        invoice_layouts.utility,
+        invoice_utility.utility,
         invoice_layouts.freelancer,
         invoice_layouts.ledger,
     ],

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from docproc.app import App
+from docproc.apps.documents.schemas import schemas_of
 from docproc.apps.documents.understanding.classify import classify
 from docproc.apps.documents.understanding.extract import extract
 from tests.harness import settings_for
@@ -37,7 +38,7 @@ def test_the_guide_works_to_the_letter(tmp_path: Path) -> None:
     )
     assert found
     (settings.workflows_dir / "policies.yaml").write_text(found[1], encoding="utf-8")
-    schemas = App(settings).loader.load("policies").extraction_schemas
+    schemas = schemas_of(App(settings).loader.load("policies"))
     page = page_of(PAGE)
     told = classify(page, {name: schema.keywords for name, schema in schemas.items() if schema.keywords})
     assert told.doc_type == "policy"

@@ -8,7 +8,6 @@ from random import Random
 
 from docproc.apps.documents.quality.training import recipes
 from docproc.apps.documents.quality.training.recipes import Recipe
-from docproc.apps.documents.quality.training.recipes_other import OTHER
 from docproc.apps.documents.samples import identifiers, names, writing
 from docproc.apps.documents.samples.cast import Cast
 from docproc.reading.page import PageText
@@ -21,7 +20,7 @@ POOLS: dict[str, tuple[Recipe, ...]] = {
     "payslip": recipes.PAYSLIP,
     "contract": (*recipes.CONTRACT, *recipes.CONTRACT_CONTINUED),
     "bank_statement": recipes.BANK_STATEMENT,
-    "other": OTHER,
+    "other": recipes.OTHER,
 }
 CONTINUED = (*recipes.INVOICE_CONTINUED, *recipes.CONTRACT_CONTINUED)  # pages that begin nothing
 _CHOICE = re.compile(r"\[([^\[\]]*\|[^\[\]]*)\]")

@@ -255,3 +255,36 @@ def aligned(above: Box, below: Box) -> bool:
     overlap = min(above[2], below[2]) - max(above[0], below[0])
     narrow = min(above[2] - above[0], below[2] - below[0])
     return overlap > 0.25 * narrow or abs(above[0] - below[0]) < 0.012 or abs(above[2] - below[2]) < 0.012
+
+
+def stands_alone(hit: Hit, document: Document) -> bool:
+    """Whether a word is meant as a label: it begins its column or has a colon."""
+    line = document.lines[hit.at.line]
+    end = line.column_end(hit.at.start)
+    rest = line.text[hit.at.end : end].strip()
+    if rest.startswith((":", "/", ".:")):
+        return True
+    begins = not line.text[max(line.text.rfind(WIDE, 0, hit.at.start), 0) : hit.at.start].strip(
+        " .-*·0123456789"
+    )
+    return begins and (len(hit.at.text) > 4 or not rest)
+
+
+def is_label(at: Stretch, hits: Sequence[Sequence[Hit]]) -> bool:
+    """The cell is a label and nothing more."""
+    return any(
+        hit.at.start <= at.start + 1 and hit.at.end >= at.end - 2
+        for hit in hits[at.line]
+        if hit.at.end > at.start
+    )
+
+
+def belongs(at: Stretch, owners: Sequence[Hit], lines: int = 6) -> bool:
+    """Whether a text stands in the block that one of these labels opens."""
+    return any(
+        hit.at.page == at.page
+        and 0 <= at.line - hit.at.line <= lines
+        and (hit.at.line != at.line or hit.at.end <= at.start)
+        and (hit.at.line == at.line or hit.at.box[0] - 0.03 <= at.box[0] <= hit.at.box[0] + 0.3)
+        for hit in owners
+    )

@@ -36,3 +36,8 @@ def choose(scored: Sequence[Scored], doc_type: str = "", name: str = "", kind: s
         return None
     confidence = calibrate.confidence(ranking, doc_type, name, kind)
     return Choice(ranking.best, confidence) if confidence >= HOPELESS else None
+
+
+def less_likely(each: Scored, doubtful: bool) -> Scored:
+    """Unlikely: a person as the company of a payslip, a company as its employee, one of several bases."""
+    return Scored(each.candidate, each.score - 2.5 * doubtful, each.parts)

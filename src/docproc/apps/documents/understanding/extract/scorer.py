@@ -17,18 +17,6 @@ from docproc.apps.documents.understanding.extract.score import NOTHING, TEMPERAT
 Vector = numpy.typing.NDArray[numpy.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """The best value, its share of the softmax, the next one's, and what is known of the best."""
-
-    best: Candidate
-    share: float
-    next: float
-    nothing: float
-    seen: Vector
-    rivals: int
-
-
 @dataclass(frozen=True)
 class Weights:
     """For each kind of field a weight by feature and one for "nothing"; for known fields the difference."""
@@ -52,6 +40,18 @@ def _prior() -> tuple[Vector, float]:
 
 # Where nothing was learnt: what the rules say, at the temperature that suits them.
 PRIOR = _prior()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The best value, its share of the softmax, the next one's, and what is known of the best."""
+
+    best: Candidate
+    share: float
+    next: float
+    nothing: float
+    seen: Vector
+    rivals: int
 
 
 def rank(scored: Sequence[Scored], doc_type: str, name: str, kind: str) -> Ranking | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from docproc.apps.documents.understanding.extract import (
+    amounts,
     candidates,
     crowds,
     datelines,
@@ -17,22 +18,27 @@ from docproc.apps.documents.understanding.extract import (
     normalise,
     periods,
     scorer,
-    sums,
     tax_table,
 )
 from docproc.apps.documents.understanding.extract.candidates import Candidate
-from docproc.apps.documents.understanding.extract.hits import Hit, Told, pointing, rules, vocabulary
+from docproc.apps.documents.understanding.extract.hits import (
+    Hit,
+    Told,
+    belongs,
+    pointing,
+    rules,
+    stands_alone,
+    vocabulary,
+)
 from docproc.apps.documents.understanding.extract.labels import SUMS, Rule
 from docproc.apps.documents.understanding.extract.layout import WIDE, Document, Stretch, layout
 from docproc.apps.documents.understanding.extract.normalise import Conventions
 from docproc.apps.documents.understanding.extract.parties import parties
-from docproc.apps.documents.understanding.extract.score import Choice, Scored, choose
+from docproc.apps.documents.understanding.extract.score import Choice, Scored, choose, less_likely
 from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
 from docproc.reading.folding import fold
 from docproc.reading.page import PageText
 
-_SUM_AGREES = 2.2
-_TAX_TABLE = 5.0  # what a row whose base, rate and tax fit is worth: as much as a good label
 _OTHER_PARTY = ("customer_name", "employee_name")
 _APART = {
     name: pair
@@ -49,8 +55,13 @@ _PARTIES = ("party_a", "party_b")
 _NEAR = 12  # lines between the headings of two parties
 _ADDRESSED = ("customer_name", "employee_name", "account_holder")
 _POSITIVE = ("withheld", "withheld_amount")  # printed with a minus, meant as an amount
-_WELL_TOLD = 3.0  # the score of an amount with a label of its own
 _PERSON = re.compile(r"[xyzklm]?\d+[- ]?[a-z]$|\d{3}-\d{2}-|[a-z]{2} ?\d{2} ?\d{2} ?\d{2}")
+_CURRENCY_SIGN = re.compile(r"€|us\$|\$|£|(?<![a-z])(?:eur|euros|usd|gbp|rm|myr)(?![a-z])")
+_ITEM_HEADING = re.compile(
+    r"(?<![a-z])(?:descripcion|concepto|articulo|producto|servicio|cant|cantidad|ctd|uds|unidades|precio|pvp"
+    r"|importe|dto|p\. ?unit|subtotal|description|item|particulars|details|qty|quantity|units|price"
+    r"|unit cost|rate|disc|line total|amount)(?![a-z])"
+)
 
 
 def find(
@@ -192,7 +203,7 @@ class Search:
         if self.doc_type == "invoice":
             heads = names.owners(heads, self.document)
         if self.doc_type == "payslip":
-            heads = [_less(each, each.parts["company"] < 0) for each in heads]
+            heads = [less_likely(each, each.parts["company"] < 0) for each in heads]
         return heads + names.labelled(name, self.document, self.hits, rule.block)
 
     def _person(self, name: str, rule: Rule) -> list[Scored]:
@@ -204,7 +215,8 @@ class Search:
             sent_to = names.addressed(self.document, self.hits)
             if name == "employee_name":
                 sent_to = [
-                    _less(each, each.parts["company"] > 0 or each.parts["legal"] > 0) for each in sent_to
+                    less_likely(each, each.parts["company"] > 0 or each.parts["legal"] > 0)
+                    for each in sent_to
                 ]
             found += sent_to
         return found + (parties(self.document).get(name, []) if self.doc_type == "contract" else [])
@@ -279,15 +291,15 @@ class Search:
     def _owner(self, name: str, candidate: Candidate) -> float:
         """Whose number it is: numbers of the customer stand in the customer's block."""
         if name in ("vendor_tax_id", "customer_tax_id"):
-            theirs = names.belongs(candidate.at, self._customers())
-            ours = not theirs and names.belongs(candidate.at, self._vendors())
+            theirs = belongs(candidate.at, self._customers())
+            ours = not theirs and belongs(candidate.at, self._vendors())
             if name == "vendor_tax_id":
                 return 1.0 * ours - 2.5 * theirs
             return 3.0 * theirs - 1.0 - 1.0 * ours
         if name in ("employee_tax_id", "company_tax_id"):
             person = bool(_PERSON.match(fold(candidate.value)))
             row = self.document.lines[candidate.at.line].columns()[0]
-            theirs = names.belongs(row, self._headings("employee_name"), 2)
+            theirs = belongs(row, self._headings("employee_name"), 2)
             own = 1.5 if theirs and person and name == "employee_tax_id" else 0.0
             return 1.0 + own if person == (name == "employee_tax_id") else -2.5
         return 0.0
@@ -320,7 +332,7 @@ class Search:
             hit
             for line in self.hits
             for hit in line
-            if name in hit.worth and names.stands_alone(hit, self.document)
+            if name in hit.worth and stands_alone(hit, self.document)
         ]
 
     def _find(self, kind: str) -> list[Told]:
@@ -335,60 +347,18 @@ class Search:
             parts = SUMS[self.doc_type]
             scored = {name: self._by_label(name, self.rules[name]) for name in parts}
             if "tax_amount" in parts:
-                self._add_tax_tables(scored)
-                scored["tax_amount"] = self._included(scored["tax_amount"])
-            agreeing = sums.agreeing([scored[name] for name in parts], self._beside_the_sum())
-            agreeing = None if agreeing and _too_small(agreeing[0], scored) else agreeing
-            self._agreeing = dict(zip(parts, agreeing or ("", "", ""), strict=True))
-            told = {name for name in parts if _is_told(self._agreeing[name], scored[name])}
-            self._sums = {
-                name: [_agreed(each, value, len(told - {name}) > 1) for each in scored[name]]
-                for name, value in self._agreeing.items()
-            }
+                found = [each.candidate for each in self._find("amount")]
+                amounts.add_tax_tables(scored, tax_table.tables(self.document, found))
+                scored["tax_amount"] = amounts.included(scored["tax_amount"], self.document)
+            self._agreeing = amounts.agreeing(parts, scored, self._beside_the_sum())
+            self._sums = amounts.raised(scored, self._agreeing)
         return self._sums
 
     def _withheld(self, name: str) -> list[Scored]:
         """What is held back, best where it is what lacks between net, tax and total."""
         scored = self._by_label(name, self.rules[name])
         self._summed()
-        amounts = [Decimal(value) for value in self._agreeing.values() if value]
-        if len(amounts) < 3:
-            return scored
-        missing = amounts[0] + amounts[1] - amounts[2]
-        return [
-            _agreed(each, each.candidate.value, True)
-            if missing > 0
-            and each.score > _WELL_TOLD
-            and abs(Decimal(each.candidate.value) - missing) <= Decimal("0.02")
-            else each
-            for each in scored
-        ]
-
-    def _add_tax_tables(self, scored: dict[str, list[Scored]]) -> None:
-        """Where several rates make the tax, no single amount may be the net or the tax: their sums are."""
-        for table in tax_table.tables(self.document, [each.candidate for each in self._find("amount")]):
-            parts = {row.base.at for row in table.rows} if len(table.rows) > 1 else set()
-            scored["net_amount"] = [_less(each, each.candidate.at in parts) for each in scored["net_amount"]]
-            for name, candidate in (("net_amount", table.net), ("tax_amount", table.tax)):
-                scored[name].append(
-                    Scored(
-                        candidate,
-                        _TAX_TABLE + (len(table.rows) > 1),
-                        {"row": 1.0, "joined": float(len(table.rows) > 1)},
-                    )
-                )
-
-    def _included(self, scored: list[Scored]) -> list[Scored]:
-        """`Total 66,20 € (incluye 11,49 € IVA)` says what the tax is: nothing else is, whatever adds up."""
-        told = [
-            each
-            for each in scored
-            if any(
-                match.start() <= each.candidate.at.start and each.candidate.at.end <= match.end() + 1
-                for match in _TAX_INCLUDED.finditer(self.document.lines[each.candidate.at.line].folded)
-            )
-        ]
-        return [Scored(each.candidate, _TAX_TABLE, each.parts) for each in told] or scored
+        return amounts.lacking(scored, [Decimal(value) for value in self._agreeing.values() if value])
 
     def _beside_the_sum(self) -> list[Decimal]:
         """What comes off or on between net + tax and the total: income tax withheld, surcharges."""
@@ -432,19 +402,6 @@ class Search:
         return found
 
 
-_TAX_INCLUDED = re.compile(
-    r"(?:incluye|incluid[oa]s?|includes|including|incl\.?) (?:€|eur)? ?\d[\d.,]*\d ?(?:€|eur|euros)?"
-    r"(?= (?:de |en concepto de )?(?:\d{1,2} ?% )?(?:de )?(?:iva|i\.v\.a|igic|vat|impuestos)(?![a-z]))"
-    r"|\((?:iva|i\.v\.a\.?|igic|vat) (?:\d{1,2} ?% )?(?:incluido|included):? ?(?:€|eur)? ?"
-    r"\d[\d.,]*\d ?(?:€|eur|euros)?(?=\))"
-)
-_ITEM_HEADING = re.compile(
-    r"(?<![a-z])(?:descripcion|concepto|articulo|producto|servicio|cant|cantidad|ctd|uds|unidades|precio|pvp"
-    r"|importe|dto|p\. ?unit|subtotal|description|item|particulars|details|qty|quantity|units|price"
-    r"|unit cost|rate|disc|line total|amount)(?![a-z])"
-)
-
-
 def _not_of_items(hits: Sequence[Hit], folded: str) -> list[Hit]:
     """`Ref.` over the items of an invoice heads their codes, not its number."""
     if len(set(_ITEM_HEADING.findall(folded))) < 3:
@@ -455,31 +412,5 @@ def _not_of_items(hits: Sequence[Hit], folded: str) -> list[Hit]:
     ]
 
 
-def _less(each: Scored, doubtful: bool) -> Scored:
-    """Unlikely: a person as the company of a payslip, a company as its employee, one of several bases."""
-    return Scored(each.candidate, each.score - 2.5 * doubtful, each.parts)
-
-
 def _plain(name: str) -> str:
     return "".join(filter(str.isalnum, fold(name)))
-
-
-def _too_small(net: str, scored: Mapping[str, Sequence[Scored]]) -> bool:
-    """Less than what the rows of a tax table make together cannot be the net amount: a sum by chance."""
-    joined = [each for each in scored.get("net_amount", ()) if each.parts.get("joined")]
-    return any(abs(Decimal(net)) < abs(Decimal(each.candidate.value)) for each in joined)
-
-
-def _is_told(value: str, scored: Sequence[Scored]) -> bool:
-    return any(each.score > _WELL_TOLD for each in scored if each.candidate.value == value)
-
-
-def _agreed(each: Scored, value: str, others_told: bool = False) -> Scored:
-    """A sum says more of an amount when the two others are known by their labels."""
-    if each.candidate.value != value:
-        return each
-    more = 1.0 if others_told else 0.0
-    return Scored(each.candidate, each.score + _SUM_AGREES + more, {**each.parts, "sum": 1.0 + more})
-
-
-_CURRENCY_SIGN = re.compile(r"€|us\$|\$|£|(?<![a-z])(?:eur|euros|usd|gbp|rm|myr)(?![a-z])")

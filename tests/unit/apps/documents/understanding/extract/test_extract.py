@@ -47,7 +47,7 @@ def specs(*names: str) -> list[FieldSpec]:
 
 def values(doc_type: str, text: str, *names: str) -> dict[str, str | None]:
     found = extract(doc_type, specs(*names), [page_of(text)])
-    return {name: value and value.value for name, value in found.items()}
+    return {name: value.value if value else None for name, value in found.items()}
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -222,7 +222,7 @@ def test_card_without_zone_is_read_by_its_labels() -> None:
 
 def test_zone_speaks_first_and_the_print_spells() -> None:
     found = extract("id_card", specs(*CARD_FIELDS), [page_of(CARD), page_of(ZONE)])
-    assert {name: value and value.value for name, value in found.items()} == CARD_VALUES
+    assert {name: value.value if value else None for name, value in found.items()} == CARD_VALUES
     number = found["id_number"]
     assert (
         number is not None and (number.source, number.page) == (Source.CODE, 1) and number.confidence > 0.95
@@ -245,7 +245,7 @@ def test_fields_never_heard_of_are_found_by_name_and_labels() -> None:
         FieldSpec("unheard_of"),
     ]
     found = extract("policy", asked, [page_of(text)])
-    assert {name: value and value.value for name, value in found.items()} == {
+    assert {name: value.value if value else None for name, value in found.items()} == {
         "policy_number": "HG-55123",
         "holder": "Ana Gil Mora",
         "prima_anual": "320.50",

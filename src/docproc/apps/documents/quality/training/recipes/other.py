@@ -1,9 +1,9 @@
 # ruff: noqa: E501  (lines of recipes are lines of pages)
-"""Recipes of pages that belong to none of the known types, many of them close to one. Data only; see `recipes`."""
+"""Recipes of pages that belong to none of the known types, many of them close to one. Data only."""
 
 from __future__ import annotations
 
-from docproc.apps.documents.quality.training.recipes import Recipe
+from docproc.apps.documents.quality.training.recipes.recipe import Recipe
 
 OTHER: tuple[Recipe, ...] = (
     # Commerce that is not an invoice.
