@@ -48,7 +48,9 @@ def sources(*patterns: str) -> str:
 
 TEMPLATES = sources("templates/*.html")
 # Where Python says texts: a word of a log line or a table elsewhere is none.
-PYTHON = "\n".join(sources(f"{part}/**/*.py") for part in ("console", "http", "people", "apps/documents/review"))
+PYTHON = "\n".join(
+    sources(f"{part}/**/*.py") for part in ("console", "http", "people", "apps/documents/review")
+)
 
 
 @pytest.mark.parametrize("key", TEXTS)
@@ -95,7 +97,9 @@ def written(folder: Path, text: str) -> Path:
 
 def test_texts_of_several_folders_are_one(tmp_path: Path) -> None:
     one = written(tmp_path / "one", "hello: {en: 'Hello {name}', es: 'Hola, {name}'}")
-    two = written(tmp_path / "two", "hello: {en: 'Hello {name}', es: 'Hola, {name}'}\nstate_late: {en: Late, es: Tarde}")
+    two = written(
+        tmp_path / "two", "hello: {en: 'Hello {name}', es: 'Hola, {name}'}\nstate_late: {en: Late, es: Tarde}"
+    )
     catalogue = Catalogue(one, two)
     assert catalogue.text("es", "hello", name="Ana") == "Hola, Ana"
     assert catalogue.raw("en", "hello") == "Hello {name}"
