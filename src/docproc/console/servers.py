@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from fastapi import Depends, FastAPI
@@ -30,10 +29,11 @@ FRAME = Part(
 HOME = Part(static=_FOLDER / "static" / "home")
 
 
-def gateway(application: App, applications: Sequence[Application] = ()) -> FastAPI:
+def gateway(application: App) -> FastAPI:
     """The API with the home page and the pages that applications have there. Raises ConfigurationError."""
     app = create_api(application)
     app.include_router(home.router)
+    applications = application.applications.all
     for one in applications:
         for path in one.views.api_pages:
             app.include_router(load(path))
@@ -44,9 +44,10 @@ def gateway(application: App, applications: Sequence[Application] = ()) -> FastA
     return app
 
 
-def station(application: App, applications: Sequence[Application] = ()) -> FastAPI:
+def station(application: App) -> FastAPI:
     """The review station with the pages that applications have there. Raises ConfigurationError."""
     app = create_station(application)
+    applications = application.applications.all
     for one in applications:
         for path in one.views.station_pages:
             app.include_router(load(path), dependencies=[Depends(gate.guarded)])

@@ -18,6 +18,7 @@ from docproc.app import App
 from docproc.application import Application, Link, Views
 from docproc.console import servers
 from docproc.http.pages import Visitor, pages_of
+from docproc.loaded import Applications
 from docproc.settings import Settings
 
 TOKENS = (Path(servers.__file__).parent / "static" / "frame" / "tokens.css").read_text(encoding="utf-8")
@@ -58,8 +59,10 @@ def shop(tmp_path: Path) -> Application:
     return Application("shop", views=views)
 
 
-def application(tmp_path: Path, **given: Any) -> App:
-    return App(Settings.load(home=tmp_path, api_port=9000, backoffice_port=9001, _env_file=None, **given))
+def with_shop(tmp_path: Path, shop: Application, **given: Any) -> App:
+    app = App(Settings.load(home=tmp_path, api_port=9000, backoffice_port=9001, _env_file=None, **given))
+    app.applications = Applications([shop])
+    return app
 
 
 @asynccontextmanager
@@ -79,7 +82,7 @@ def links(html: str, part: str = "nav") -> list[tuple[str, str, str]]:
 async def test_navigation_leads_to_both_servers_by_the_name_the_browser_used(
     tmp_path: Path, shop: Application
 ) -> None:
-    async with asking(servers.gateway(application(tmp_path), [shop])) as client:
+    async with asking(servers.gateway(with_shop(tmp_path, shop))) as client:
         shown = (await client.get("/stock?lang=en")).text
     assert links(shown) == [
         ("/", "", "Inbox"),
@@ -91,7 +94,7 @@ async def test_navigation_leads_to_both_servers_by_the_name_the_browser_used(
 
 
 async def test_roles_see_fewer_entries_and_links_say_who_asks(tmp_path: Path, shop: Application) -> None:
-    async with asking(servers.station(application(tmp_path), [shop]), "http://[::1]:9001") as client:
+    async with asking(servers.station(with_shop(tmp_path, shop)), "http://[::1]:9001") as client:
         nobody, operator, supervisor = [
             links((await client.get("/stock", params={"lang": "es", "role": role})).text)
             for role in ("", "operator", "supervisor")
@@ -109,10 +112,10 @@ async def test_where_people_sign_in_the_gateway_offers_nothing_that_takes_a_role
     tmp_path: Path, shop: Application
 ) -> None:
     settings = {"auth": "on", "backoffice_url": "https://review.example"}
-    async with asking(servers.gateway(application(tmp_path, **settings), [shop])) as client:
+    async with asking(servers.gateway(with_shop(tmp_path, shop, **settings))) as client:
         gateway = links((await client.get("/stock?lang=en")).text)
     assert [href for href, _, _ in gateway] == ["/", "https://review.example/", "/stock"]
-    async with asking(servers.station(application(tmp_path, **settings))) as client:
+    async with asking(servers.station(with_shop(tmp_path, shop, **settings))) as client:
         station = links((await client.get("/sign-in?lang=en")).text)
     assert station == [("/", "true", "Tasks")]  # behind a proxy nobody knows where the API is
 
@@ -120,14 +123,14 @@ async def test_where_people_sign_in_the_gateway_offers_nothing_that_takes_a_role
 async def test_pages_of_an_application_are_behind_the_gate_of_the_station(
     tmp_path: Path, shop: Application
 ) -> None:
-    async with asking(servers.station(application(tmp_path, auth="on"), [shop])) as client:
+    async with asking(servers.station(with_shop(tmp_path, shop, auth="on"))) as client:
         assert (await client.get("/stock", headers={"Accept": "application/json"})).status_code == 401
 
 
 async def test_theme_and_language_are_remembered_and_the_address_stays(
     tmp_path: Path, shop: Application
 ) -> None:
-    async with asking(servers.gateway(application(tmp_path), [shop])) as client:
+    async with asking(servers.gateway(with_shop(tmp_path, shop))) as client:
         first = await client.get("/stock?x=1&done=1", headers={"Accept-Language": "es"})
         assert '<html lang="es">' in first.text and "set-cookie" not in first.headers
         switches = [(href.replace("&amp;", "&"), text) for href, _, text in links(first.text, "footer")]
@@ -141,8 +144,8 @@ async def test_theme_and_language_are_remembered_and_the_address_stays(
 
 
 async def test_files_of_everybody_are_served(tmp_path: Path, shop: Application) -> None:
-    made = application(tmp_path)
-    for app, own in ((servers.gateway(made, [shop]), "drop.js"), (servers.station(made, [shop]), "queue.js")):
+    made = with_shop(tmp_path, shop)
+    for app, own in ((servers.gateway(made), "drop.js"), (servers.station(made), "queue.js")):
         async with asking(app) as client:
             for path in (own, "frame/tokens.css", "frame/frame.css", "frame/icon.svg", "shop/stock.css"):
                 assert (await client.get(f"/static/{path}")).status_code == 200, path

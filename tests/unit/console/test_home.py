@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import re
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import httpx
 import pytest
 
 from docproc.app import App
 from docproc.console import home, servers
+from docproc.people import texts as people_texts
 from docproc.settings import Settings
 from docproc.texts import LANGUAGES, Catalogue
 
 SCRIPTS = Path(home.__file__).parent / "static" / "home"
+CATALOGUE = Catalogue(Path(home.__file__).parent / "texts", people_texts.FOLDER)
 
 
 def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, workflows: list[str]) -> str:
@@ -41,21 +41,15 @@ def test_page_has_no_inline_script_and_escapes_names(tmp_path: Path, monkeypatch
 
 
 def test_both_languages_have_the_same_texts() -> None:
-    catalogue = Catalogue(*(part.texts for part in parts() if part.texts))
-    english, spanish = (home.script_texts(catalogue, language) for language in ("en", "es"))
+    english, spanish = (home.script_texts(CATALOGUE, language) for language in ("en", "es"))
     assert list(english) == list(spanish)
     for name in ("steps", "statuses", "types", "names"):
         assert english[name] and list(english[name]) == list(spanish[name])
-
-
-def parts() -> list[Any]:
-    return [servers.FRAME, SimpleNamespace(texts=servers.station_pages.PART.texts)]
 
 
 def test_script_is_given_every_text_it_says() -> None:
     scripts = "\n".join(path.read_text(encoding="utf-8") for path in SCRIPTS.rglob("*.js"))
     said = set(re.findall(r"\btexts\.(\w+)", scripts)) | set(re.findall(r'\bsay\("(\w+)"', scripts))
     said |= {"field", "value", "confidence"}  # heads of a table, one after the other
-    catalogue = Catalogue(*(part.texts for part in parts()))
     for language in LANGUAGES:
-        assert said == set(home.script_texts(catalogue, language))
+        assert said == set(home.script_texts(CATALOGUE, language))
