@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from docproc.http.app import create_app
+from docproc.console.servers import gateway as create_app
 from tests.harness import Harness
 
 

@@ -177,9 +177,11 @@ def keep_picture(page: Page, name: str) -> None:
     page.screenshot(path=SCREENSHOTS / f"{name}.png")
     if name.endswith("-en") and (SCREENSHOTS / f"{name[:-3]}-es.png").exists():
         return  # the same page was looked at in the other language
-    found = Axe().run(page).response["violations"]
-    grave = [one for one in found if one["impact"] in ("serious", "critical")]
-    assert grave == [], [(one["id"], [node["html"] for node in one["nodes"]]) for one in grave]
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        found = Axe().run(page).response["violations"]
+        grave = [one for one in found if one["impact"] in ("serious", "critical")]
+        assert grave == [], [(scheme, one["id"], [node["html"] for node in one["nodes"]]) for one in grave]
 
 
 def begin(page: Page, key: str = "Enter") -> None:

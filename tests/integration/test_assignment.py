@@ -13,13 +13,13 @@ import pytest
 from sqlalchemy import func, select
 
 from docproc.app import App
+from docproc.console.servers import station as create_app
 from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.store import tasks
 from docproc.engine.store.tables import Request
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.people.assignment import Assignment
 from docproc.people.availability import PRESENT_SECONDS
-from docproc.people.station.app import create_app
 from docproc.people.store.holding import COOL_DOWN_SECONDS
 from docproc.settings import Settings
 from tests.components import PATHS

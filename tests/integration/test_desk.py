@@ -10,9 +10,9 @@ from uuid import UUID
 import httpx
 import pytest
 
+from docproc.console.servers import station as create_app
 from docproc.engine.store import answers
 from docproc.engine.store.task_tables import BackofficeTask
-from docproc.people.station.app import create_app
 from tests.components import PATHS
 from tests.harness import Harness, filled
 from tests.integration.test_amendments import FIRST, REST, TEXTS, _tasks, flow

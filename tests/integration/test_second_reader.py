@@ -9,9 +9,9 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
+from docproc.console.servers import station as create_app
 from docproc.engine.store.task_tables import BackofficeTask
 from docproc.errors import WorkflowError
-from docproc.people.station.app import create_app
 from docproc.people.supervision import second_reader
 from docproc.people.supervision.second_reader import is_sampled
 from tests.components import PATHS

@@ -16,9 +16,9 @@ from fastapi import Depends, FastAPI
 from fastapi.routing import APIRoute
 from sqlalchemy import select
 
+from docproc.console.servers import station as create_app
 from docproc.engine.message import utc_now
 from docproc.people.sign_in import door, gate, limits, passwords, sessions
-from docproc.people.station.app import create_app
 from docproc.people.station.context import Admin, Supervisor
 from docproc.people.store import accounts
 from docproc.people.store.accounts import Account

@@ -12,11 +12,11 @@ import httpx
 import pytest
 
 from docproc.apps.documents.tables import Correction, File
+from docproc.console.servers import gateway as create_gateway
+from docproc.console.servers import station as create_app
 from docproc.engine.message import utc_now
 from docproc.engine.store import answers
 from docproc.engine.store.task_tables import BackofficeTask, Operator
-from docproc.http.app import create_app as create_gateway
-from docproc.people.station.app import create_app
 from tests.components import PATHS
 from tests.harness import Harness, filled
 from tests.integration import test_sign_in as signing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from docproc.app import App
@@ -20,16 +21,18 @@ BACKOFFICE = "backoffice"
 
 async def serve_api(settings: Settings) -> int:
     check_api(settings, settings.host)
-    from docproc.http.server import serve  # a third of what commands would import, and few need it
+    from docproc.console.servers import gateway  # a third of what commands would import, and few need it
+    from docproc.http.server import serve
 
-    return await _serve(settings, serve, settings.api_port)
+    return await _serve(settings, partial(serve, create=gateway), settings.api_port)
 
 
 async def serve_backoffice(settings: Settings) -> int:
     check_station(settings, settings.host)
-    from docproc.people.station.app import serve  # as above
+    from docproc.console.servers import station  # as above
+    from docproc.people.station.app import serve
 
-    return await _serve(settings, serve, settings.backoffice_port)
+    return await _serve(settings, partial(serve, create=station), settings.backoffice_port)
 
 
 async def _serve(settings: Settings, serve: Callable[..., Coroutine[Any, Any, None]], port: int) -> int:

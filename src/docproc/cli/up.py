@@ -134,7 +134,8 @@ def _port(host: str, port: int, who: str, remedy: str) -> int:
 
 
 async def _serve(settings: Settings) -> int:
-    from docproc.http.server import serve as serve_api  # FastAPI takes a while to import
+    from docproc.console.servers import gateway  # FastAPI takes a while to import
+    from docproc.http.server import serve as serve_api
 
     stopping, warm = stop_on_signals(once=True), asyncio.Event()
     names = sorted(App(settings).registry.paths)
@@ -142,7 +143,9 @@ async def _serve(settings: Settings) -> int:
     try:
         async with open_database(settings) as application, asyncio.TaskGroup() as group:
             group.create_task(keep_workers(settings, names, processes, stopping, warm))
-            group.create_task(serve_api(application, stopping, host=settings.host, port=settings.api_port))
+            group.create_task(
+                serve_api(application, stopping, host=settings.host, port=settings.api_port, create=gateway)
+            )
             group.create_task(_watch_deadlines(settings, stopping))
             group.create_task(_review(settings, stopping))
             group.create_task(_announce(settings, stopping, warm))
@@ -161,10 +164,12 @@ async def _watch_deadlines(settings: Settings, stopping: asyncio.Event) -> None:
 
 
 async def _review(settings: Settings, stopping: asyncio.Event) -> None:
-    from docproc.people.station.app import serve  # FastAPI takes a while to import
+    from docproc.console.servers import station  # FastAPI takes a while to import
+    from docproc.people.station.app import serve
 
+    port = settings.backoffice_port
     async with open_database(settings) as application:
-        await serve(application, stopping, host=settings.host, port=settings.backoffice_port)
+        await serve(application, stopping, host=settings.host, port=port, create=station)
 
 
 async def _announce(settings: Settings, stopping: asyncio.Event, warm: asyncio.Event) -> None:

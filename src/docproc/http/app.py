@@ -15,7 +15,6 @@ from sqlalchemy.exc import SQLAlchemyError
 from docproc import __version__
 from docproc.app import App
 from docproc.application import load
-from docproc.console import home as page
 from docproc.engine.running.leases import Heartbeat
 from docproc.engine.store import workers
 from docproc.errors import TransportError
@@ -64,7 +63,6 @@ def create_app(application: App) -> FastAPI:
     for path in (path for one in application.applications.all for path in one.routers):
         app.include_router(load(path))
     app.include_router(router)
-    page.add_to(app)
     return app
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import structlog
 import uvicorn
+from fastapi import FastAPI
 
 from docproc.app import App
 from docproc.errors import ConfigurationError
@@ -30,14 +31,22 @@ class _Server(uvicorn.Server):
         yield  # signals are the business of whoever runs us
 
 
-async def serve(application: App, stopping: asyncio.Event, *, host: str, port: int) -> None:
+async def serve(
+    application: App,
+    stopping: asyncio.Event,
+    *,
+    host: str,
+    port: int,
+    create: Callable[[App], FastAPI] = create_app,
+) -> None:
     """Until `stopping` is set; then what is under way finishes, for at most `shutdown_seconds`.
 
-    Opens and closes the application's transport; its database must be prepared, and stays open. Raises
-    ConfigurationError when the port is taken, or open to strangers.
+    `create` makes what is served: the API alone, or with pages. Opens and closes the application's
+    transport; its database must be prepared, and stays open. Raises ConfigurationError when the port is
+    taken, or open to strangers.
     """
     check_api(application.settings, host)
-    api = create_app(application)
+    api = create(application)
     config = uvicorn.Config(
         api,
         log_config=None,

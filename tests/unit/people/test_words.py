@@ -1,8 +1,7 @@
-"""Every word of the station in both languages: texts, names, reasons and values."""
+"""Words of the station that no catalogue holds: names, reasons and values."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -11,29 +10,9 @@ import yaml
 from docproc.apps.documents.review import checking, reasons
 from docproc.apps.documents.understanding import classify
 from docproc.people import texts
-from docproc.people.texts import common, names, queue, work
+from docproc.people.texts import names
 
-TEMPLATES = Path(texts.__file__).parents[1] / "templates"
 WORKFLOWS = Path(__file__).parents[3] / "config" / "workflows"
-OWN = {**common.TEXTS, **queue.TEXTS, **work.TEXTS}
-
-
-@pytest.mark.parametrize("key", OWN)
-def test_text_has_the_same_values_in_both_languages(key: str) -> None:
-    english, spanish = (set(re.findall(r"\{(\w+)\}", one)) for one in OWN[key])
-    assert english == spanish
-    assert all(one.strip() for one in OWN[key])
-
-
-def test_templates_use_texts_that_exist() -> None:
-    for path in TEMPLATES.glob("*.html"):
-        used = re.findall(r"""\bt\(["'](\w+)["'][,)]""", path.read_text(encoding="utf-8"))
-        assert [key for key in used if key not in texts.ALL] == [], path.name
-
-
-def test_no_subject_takes_the_words_of_another() -> None:
-    parts = (common.TEXTS, queue.TEXTS, work.TEXTS)
-    assert sum(map(len, parts)) == len(OWN)
 
 
 def test_types_and_fields_that_come_with_docproc_have_names() -> None:

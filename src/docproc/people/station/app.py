@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 
 import structlog
@@ -23,7 +23,6 @@ from docproc.people.assignment import Assignment
 from docproc.people.desk import Desk
 from docproc.people.notices import Notices
 from docproc.people.sign_in import gate
-from docproc.people.station import pages
 from docproc.people.station.routes import (
     account,
     queue,
@@ -41,7 +40,10 @@ _PAUSE_SECONDS = 1.0
 
 
 def create_app(application: App) -> FastAPI:
-    """On an application whose database is prepared. Its lifespan connects to the broker itself."""
+    """On an application whose database is prepared. Its lifespan connects to the broker itself.
+
+    The pages' frame is the console's to add (`docproc.console.servers`).
+    """
     app = FastAPI(
         title="DocProc review station",
         version=__version__,
@@ -59,7 +61,6 @@ def create_app(application: App) -> FastAPI:
         app.include_router(module.router, dependencies=[Depends(gate.guarded)])
     for open_to_all in (sign_in.router, router):
         app.include_router(open_to_all)
-    pages.add_static(app)
     return app
 
 
@@ -104,13 +105,23 @@ class _Server(uvicorn.Server):
         yield  # signals are the business of whoever runs us
 
 
-async def serve(application: App, stopping: asyncio.Event, *, host: str, port: int) -> None:
-    """Until `stopping` is set. Raises ConfigurationError when the port is taken, or open to strangers."""
+async def serve(
+    application: App,
+    stopping: asyncio.Event,
+    *,
+    host: str,
+    port: int,
+    create: Callable[[App], FastAPI],
+) -> None:
+    """What `create` makes, until `stopping` is set.
+
+    Raises ConfigurationError when the port is taken, or open to strangers.
+    """
     check_station(application.settings, host)
     if is_unencrypted(application.settings, host):
         log.warning("sign_in_unencrypted", remedy="Put a proxy with https before it: DOCPROC_BACKOFFICE_URL")
     config = uvicorn.Config(
-        create_app(application),
+        create(application),
         log_config=None,
         access_log=False,
         server_header=False,

@@ -1,57 +1,62 @@
-"""Pages of the review station: templates with their words, in the language of whoever looks."""
+"""Pages of the review station: its part of the console, and who looks at them."""
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import Request
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from starlette.staticfiles import StaticFiles
 
-from docproc.console.home import choose_language
+from docproc.application import Link
 from docproc.engine.store.task_tables import Operator
-from docproc.people import texts
+from docproc.http.addresses import BACKOFFICE
+from docproc.http.pages import Part, Visitor, pages_of
+from docproc.people.store import holding
+from docproc.people.texts import FOLDER
 
 _FOLDER = Path(__file__).parent
-LANGUAGE_COOKIE = "docproc_language"
 
-_TEMPLATES = Environment(
-    loader=FileSystemLoader(_FOLDER / "templates"),
-    autoescape=True,  # what documents and people say is never markup
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
+PART = Part(
+    templates=_FOLDER / "templates",
+    static=_FOLDER / "static",
+    texts=FOLDER,
+    navigation=(
+        Link("queue", "/", server=BACKOFFICE),
+        Link("supervision", "/supervisor", server=BACKOFFICE, role="supervisor"),
+    ),
 )
-
-
-def add_static(app: FastAPI) -> None:
-    app.mount("/static", StaticFiles(directory=_FOLDER / "static"), name="static")
+# What pages of other servers need of it: its words, and the way to it.
+SHOWN_ELSEWHERE = replace(PART, templates=None, static=None)
 
 
 def language_of(request: Request, operator: Operator | None) -> str:
-    """As switched (`?lang=`, a cookie), else as the person's account says, else as the browser prefers."""
-    wanted = request.query_params.get("lang") or request.cookies.get(LANGUAGE_COOKIE)
-    wanted = wanted or (operator.language if operator else None)
-    return choose_language(wanted, request.headers.get("accept-language", ""))
+    return pages_of(request).language_of(request, _visitor(request, operator))
 
 
-def render(template: str, language: str, **context: Any) -> str:
-    """`t("key", name=value)` in a template is a text in its language."""
-    values = {"language": language, "t": partial(texts.text, language), "csrf": "", **context}
-    return _TEMPLATES.get_template(template).render(values)
+def render(request: Request, template: str, operator: Operator, **context: Any) -> str:
+    """A part of a page, for its script."""
+    language = language_of(request, operator)
+    return pages_of(request).render(template, language, operator=operator, **context)
 
 
 def page(
     request: Request, template: str, operator: Operator | None, *, status: int = 200, **context: Any
 ) -> HTMLResponse:
-    """A whole page; a language chosen with `?lang=` is remembered."""
-    language = language_of(request, operator)
-    token = getattr(request.state, "csrf", "")  # of a session, where people sign in
-    body = render(template, language, operator=operator, path=request.url.path, csrf=token, **context)
-    answer = HTMLResponse(body, status, headers={"Content-Language": language})
-    if request.query_params.get("lang") in texts.LANGUAGES:
-        answer.set_cookie(LANGUAGE_COOKIE, language, max_age=31_536_000, httponly=True, samesite="lax")
-    return answer
+    visitor = _visitor(request, operator)
+    return pages_of(request).page(request, template, visitor, status=status, operator=operator, **context)
+
+
+def _visitor(request: Request, operator: Operator | None) -> Visitor | None:
+    """With authentication on the session says who it is; off, every link does, and there are no roles."""
+    if operator is None:
+        return None
+    has_session = bool(getattr(request.state, "csrf", ""))
+    return Visitor(
+        name=operator.display_name or operator.username,
+        roles=holding.roles_up_to(operator.role) if has_session else holding.ROLES,
+        query=None if has_session else {"operator": operator.username},
+        language=operator.language,
+        has_password=bool(operator.password_hash),
+    )

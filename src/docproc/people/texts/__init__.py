@@ -1,22 +1,29 @@
-"""Every word of the review station, in each of its languages."""
+"""What the pages of people say. `*.yaml` beside this module; here what Python code needs of it."""
 
 from __future__ import annotations
 
-from docproc.people.texts import common, queue, sign_in, supervision, work
+from functools import cache
+from pathlib import Path
 
-LANGUAGES = ("es", "en")
+from docproc.texts import Catalogue
 
-# Key -> (English, Spanish). Each subject has a module of its own.
-ALL: dict[str, tuple[str, str]] = {
-    **common.TEXTS,
-    **sign_in.TEXTS,
-    **queue.TEXTS,
-    **work.TEXTS,
-    **supervision.TEXTS,
-}
+FOLDER = Path(__file__).parent
 
 
-def text(language: str, key: str, **values: object) -> str:
+@cache
+def _catalogue() -> Catalogue:
+    return Catalogue(FOLDER)  # when first asked: most processes show no page
+
+
+def text(language: str, key: str, /, **values: object) -> str:
     """A text with its `{values}` filled in."""
-    english, spanish = ALL[key]
-    return (spanish if language == "es" else english).format(**values)
+    return _catalogue().text(language, key, **values)
+
+
+def raw(language: str, key: str) -> str:
+    """As a script of a page fills it in: its `{values}` stay."""
+    return _catalogue().raw(language, key)
+
+
+def is_known(key: str) -> bool:
+    return key in _catalogue()

@@ -43,7 +43,7 @@ FIELDS: dict[str, tuple[str, str]] = {
     "quantity": ("Quantity", "Cantidad"),
     "surcharge_amount": ("Surcharges", "Recargos y suplidos"),
     "tax_amount": ("Tax", "IVA"),
-    "total_amount": ("Total", "Importe total"),
+    "total_amount": ("Total amount", "Importe total"),
     "total_deductions": ("Total deductions", "Total a deducir"),
     "unit_price": ("Unit price", "Precio unitario"),
     "vendor_name": ("Vendor", "Proveedor"),

@@ -17,7 +17,7 @@ from docproc.people.desk import Desk
 from docproc.people.listing import Counter, Outline, lines, outline
 from docproc.people.station import pages
 from docproc.people.station.context import DeskOf, Viewer, who_of
-from docproc.people.texts import text
+from docproc.people.texts import raw
 from docproc.people.texts.names import type_name
 
 router = APIRouter(include_in_schema=False)
@@ -46,8 +46,7 @@ async def queue_page(request: Request, desk: DeskOf) -> Response:
         return pages.page(request, "who.html", None)
     language = pages.language_of(request, operator)
     context = await _context(desk, await _outline(desk, operator), language)
-    # As the script fills them in: their `{values}` stay.
-    texts = {key: text(language, key, number="{number}", time="{time}") for key in SCRIPT_TEXTS}
+    texts = {key: raw(language, key) for key in SCRIPT_TEXTS}
     is_done = "done" in request.query_params
     return pages.page(request, "queue.html", operator, texts=texts, is_done=is_done, **context)
 
@@ -67,9 +66,7 @@ async def queue_rows(
     if if_none_match == tag:
         return Response(status_code=304, headers=headers)
     context = await _context(desk, listed, language)
-    return HTMLResponse(
-        pages.render("queue_rows.html", language, operator=operator, **context), headers=headers
-    )
+    return HTMLResponse(pages.render(request, "queue_rows.html", operator, **context), headers=headers)
 
 
 async def _outline(desk: Desk, operator: Operator) -> Outline:

@@ -72,7 +72,7 @@ def shown(
         "label": partial(_label, language),
         "problem": partial(_problem, language),
         "skill_name": partial(_known, language, "sup_skill_"),
-        "state_name": partial(_known, language, "sup_status_"),
+        "state_name": partial(_known, language, "status_"),
         "deed": partial(_deed, language),
         "when": _when,
         "span": _span,
@@ -107,7 +107,7 @@ def _label(language: str, what: str) -> str:
         key = "page_number" if name == "page" else "sup_shift"
         return texts.text(language, key, number=int(page) + 1)
     key = f"sup_of_{name}"
-    if key not in texts.ALL:
+    if not texts.is_known(key):
         return field_name(language, what)
     told = texts.text(language, key)
     return f"{told} ({texts.text(language, 'page_number', number=int(page) + 1)})" if page else told
@@ -115,18 +115,18 @@ def _label(language: str, what: str) -> str:
 
 def _known(language: str, prefix: str, name: str) -> str:
     """A name in words; one that nobody translated as it is written."""
-    return texts.text(language, prefix + name) if prefix + name in texts.ALL else name
+    return texts.text(language, prefix + name) if texts.is_known(prefix + name) else name
 
 
 def _problem(language: str, told: str) -> str:
     """The messages people can cause here are known by their English words."""
     key = f"problem: {told}"
-    return texts.text(language, key) if key in texts.ALL else told
+    return texts.text(language, key) if texts.is_known(key) else told
 
 
 def _deed(language: str, kind: str, outcome: str | None) -> str:
     key = f"deed_{kind}_{outcome}"
-    return texts.text(language, key) if key in texts.ALL else f"{kind}: {outcome or ''}"
+    return texts.text(language, key) if texts.is_known(key) else f"{kind}: {outcome or ''}"
 
 
 def _said(language: str, value: Any) -> str:

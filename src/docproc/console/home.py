@@ -1,0 +1,52 @@
+"""The home page: files in by hand, answers to look at."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from docproc.app import App
+from docproc.application import Link
+from docproc.http.context import Application
+from docproc.http.pages import pages_of
+from docproc.people.texts.names import FIELDS, TYPES
+from docproc.texts import Catalogue
+
+router = APIRouter(include_in_schema=False)
+
+LINK = Link("inbox", "/")
+
+# What the page's script says; the rest is in the page.
+SCRIPT_TEXTS = (
+    "again", "cancel", "check", "check_title", "confidence", "document_pages", "download", "evidence",
+    "failed_to_send", "field", "no_fields", "not_found", "open_tasks", "page_of", "page_picture",
+    "pages_count", "partial", "received_at", "sending", "show", "took", "value",
+)  # fmt: skip
+
+
+@router.get("/")
+async def page(request: Request, application: Application) -> HTMLResponse:
+    pages = pages_of(request)
+    workflows = await asyncio.to_thread(_workflow_names, application)
+    texts = script_texts(pages.texts, pages.language_of(request))
+    return pages.page(request, "home.html", workflows=workflows, texts=texts)
+
+
+def script_texts(texts: Catalogue, language: str) -> dict[str, Any]:
+    is_spanish = language == "es"
+    return {
+        **{key: texts.raw(language, key) for key in SCRIPT_TEXTS},
+        "steps": texts.beginning(language, "step_"),
+        "statuses": texts.beginning(language, "status_"),
+        "types": {name: both[is_spanish] for name, both in TYPES.items()},
+        "names": {name: both[is_spanish] for name, both in FIELDS.items()},
+    }
+
+
+def _workflow_names(application: App) -> list[str]:
+    """Those that take files: their requests go through the router, to a splitter."""
+    flows = application.loader.usable()
+    return [flow.name for flow in flows if any(stage.component == "splitter" for stage in flow.stages)]

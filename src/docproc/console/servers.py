@@ -1,0 +1,67 @@
+"""The two servers with pages, put together: their routers, and the one frame around what they show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastapi import Depends, FastAPI
+
+from docproc.app import App
+from docproc.application import Application, load
+from docproc.console import home
+from docproc.http.addresses import API, BACKOFFICE, Addresses
+from docproc.http.app import create_app as create_api
+from docproc.http.pages import Pages, Part
+from docproc.people.sign_in import gate
+from docproc.people.station import pages as station_pages
+from docproc.people.station.app import create_app as create_station
+from docproc.people.store.holding import ROLES
+
+_FOLDER = Path(__file__).parent
+
+FRAME = Part(
+    templates=_FOLDER / "templates",
+    static=_FOLDER / "static" / "frame",
+    static_path="/static/frame",
+    texts=_FOLDER / "texts",
+    navigation=(home.LINK,),
+)
+HOME = Part(static=_FOLDER / "static" / "home")
+
+
+def gateway(application: App) -> FastAPI:
+    """The API with the home page and the pages that applications have there. Raises ConfigurationError."""
+    app = create_api(application)
+    app.include_router(home.router)
+    applications = application.applications.all
+    for one in applications:
+        for path in one.views.api_pages:
+            app.include_router(load(path))
+    # The API asks nobody who they are; with authentication on, what takes a role is not offered here.
+    everybody = ROLES if application.settings.auth == "off" else ()
+    parts = [FRAME, HOME, station_pages.SHOWN_ELSEWHERE, *map(_part, applications)]
+    Pages(parts, Addresses(application.settings, API), everybody=everybody).add_to(app)
+    return app
+
+
+def station(application: App) -> FastAPI:
+    """The review station with the pages that applications have there. Raises ConfigurationError."""
+    app = create_station(application)
+    applications = application.applications.all
+    for one in applications:
+        for path in one.views.station_pages:
+            app.include_router(load(path), dependencies=[Depends(gate.guarded)])
+    parts = [FRAME, station_pages.PART, *map(_part, applications)]
+    Pages(parts, Addresses(application.settings, BACKOFFICE)).add_to(app)
+    return app
+
+
+def _part(application: Application) -> Part:
+    views = application.views
+    return Part(
+        templates=views.templates,
+        static=views.static,
+        static_path=f"/static/{application.name}",
+        texts=views.texts,
+        navigation=views.navigation,
+    )
