@@ -18,7 +18,7 @@ from docproc.application import load
 from docproc.engine.running.leases import Heartbeat
 from docproc.engine.store import workers
 from docproc.errors import TransportError
-from docproc.http import problems, requests, streams
+from docproc.http import problems, requests, streams, submitting
 from docproc.http.callbacks.secret import check_settings
 from docproc.http.callbacks.sender import send_answers
 from docproc.http.context import Application
@@ -58,7 +58,12 @@ def create_app(application: App) -> FastAPI:
     app.state.hub = Hub(application)
     app.add_middleware(Guard)
     problems.register(app)
-    for found in (requests.routes(shapes_of(application)), requests.router, streams.router):
+    for found in (
+        requests.routes(shapes_of(application)),
+        requests.router,
+        submitting.router,
+        streams.router,
+    ):
         app.include_router(found)
     for path in (path for one in application.applications.all for path in one.routers):
         app.include_router(load(path))

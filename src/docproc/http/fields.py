@@ -35,33 +35,35 @@ def arrival(fields: Mapping[str, str], idempotency_key: str | None = None) -> Ar
 
 
 def metadata(text: str) -> dict[str, Any]:
-    """A JSON object that every database can keep."""
+    return json_object(text, "metadata", "invalid_metadata")
+
+
+def json_object(text: str | bytes, what: str, code: str) -> dict[str, Any]:
+    """A JSON object that every database can keep; `code` is the problem's where it is none."""
     try:
         orjson.loads(text)  # strict: no NaN, no half characters, no numbers beyond measure
         value = json.loads(text)  # exact: integers of any size
     except (ValueError, RecursionError) as error:
-        raise Problem(
-            400, "invalid_metadata", f"metadata is not JSON: {error}", "Send a JSON object"
-        ) from error
+        raise Problem(400, code, f"{what} is not JSON: {error}", "Send a JSON object") from error
     if not isinstance(value, dict):
-        raise Problem(400, "invalid_metadata", "metadata is JSON, but not an object", "Send it as {…}")
-    _check_json(value, 1)
+        raise Problem(400, code, f"{what} is JSON, but not an object", "Send it as {…}")
+    _check_json(value, 1, what, code)
     return value
 
 
-def _check_json(value: Any, depth: int) -> None:
+def _check_json(value: Any, depth: int, what: str, code: str) -> None:
     if depth > _DEEPEST:
-        raise Problem(422, "invalid_metadata", f"metadata is nested deeper than {_DEEPEST} levels")
+        raise Problem(422, code, f"{what} is nested deeper than {_DEEPEST} levels")
     if isinstance(value, str):
         if "\0" in value:
-            raise Problem(422, "invalid_metadata", "metadata contains a NUL character", "Leave it out")
+            raise Problem(422, code, f"{what} contains a NUL character", "Leave it out")
     elif isinstance(value, dict):
         for name, part in value.items():
-            _check_json(name, depth + 1)
-            _check_json(part, depth + 1)
+            _check_json(name, depth + 1, what, code)
+            _check_json(part, depth + 1, what, code)
     elif isinstance(value, list):
         for part in value:
-            _check_json(part, depth + 1)
+            _check_json(part, depth + 1, what, code)
 
 
 def _plain(name: str, text: str, longest: int) -> str:

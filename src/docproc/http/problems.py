@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse, Response
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.routing import Match
 
 from docproc.engine.store.session import is_passing
 from docproc.errors import (
@@ -128,14 +129,24 @@ def internal() -> JSONResponse:
     return answer(500, "internal", "something went wrong here", "Try again; the server's log says more")
 
 
-async def _http(_request: Request, error: Exception) -> Response:
+async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if isinstance(error, Problem):
         return answer(error.status_code, error.code, error.detail, error.remedy, headers=error.headers)
     phrase = HTTPStatus(error.status_code).phrase
     remedy = "GET /openapi.json lists what there is" if error.status_code in (404, 405) else ""
     code = phrase.lower().replace(" ", "_")
-    return answer(error.status_code, code, phrase.lower(), remedy, headers=error.headers)
+    headers = {"Allow": _allowed(request)} if error.status_code == 405 else error.headers
+    return answer(error.status_code, code, phrase.lower(), remedy, headers=headers)
+
+
+def _allowed(request: Request) -> str:
+    """Every method of the path: Starlette names those of the first route that has it."""
+    methods = set[str]()
+    for route in request.app.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            methods |= getattr(route, "methods", None) or set()
+    return ", ".join(sorted(methods))
 
 
 async def _invalid(_request: Request, error: Exception) -> Response:

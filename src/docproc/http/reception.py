@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 from collections.abc import AsyncIterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,12 +42,14 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What came with the files. `workflow` None: the router chooses by channel and metadata."""
+    """What came with the files, or instead of them; without a `workflow`, the router chooses one."""
 
     workflow: str | None = None
     channel: str = "api"
     external_id: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    # What the first stage is given besides; for requests that are no files.
+    payload: Mapping[str, Any] = field(default_factory=dict)
     idempotency_key: str | None = None
     priority: int = 5
     tenant_id: str = "default"
@@ -54,7 +57,7 @@ class Arrival:
     review: str | None = None
     # Where answers are sent; None: where the tenant's are, else the client fetches them.
     callback_url: str | None = None
-    # False: the monitor leaves it alone (engine/intake.py).
+    # False: the monitor leaves it alone (engine/running/intake.py).
     is_watched: bool = True
 
 
@@ -224,6 +227,7 @@ class Reception:
         ]
         metadata = {name: value for name, value in arrival.metadata.items() if name != PASSWORD}
         payload = {
+            **arrival.payload,
             "files": files,
             "metadata": metadata,
             "channel": arrival.channel,
@@ -243,7 +247,7 @@ class Reception:
             request_id=request_id,
             via=ROUTER_KEY,
             uploads=files,
-            content_hash=_content_hash(uploads),
+            content_hash=_content_hash(uploads, arrival.payload),
             idempotency_key=arrival.idempotency_key,
             reprocess_of=reprocess_of,
             review=arrival.review,
@@ -252,9 +256,12 @@ class Reception:
         )
 
 
-def _content_hash(uploads: Sequence[Upload]) -> str:
-    """Of what the files contain; their names may differ."""
-    return hashlib.sha256("\n".join(upload.sha256 for upload in uploads).encode()).hexdigest()
+def _content_hash(uploads: Sequence[Upload], payload: Mapping[str, Any]) -> str:
+    """Of what the files contain, whose names may differ, and of what came instead of files."""
+    parts = [upload.sha256 for upload in uploads]
+    if payload:
+        parts.append(json.dumps(payload, sort_keys=True))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def _shown_name(name: str) -> str:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Any
 from uuid import UUID
 
 import structlog
-from fastapi import APIRouter, Header, Request, Response
+from fastapi import APIRouter, Request, Response
 from python_multipart.multipart import parse_options_header
 
 from docproc.app import App
-from docproc.engine.store.tables import RequestStatus
 from docproc.errors import CallbackError, TooLargeError
 from docproc.http import fields as form_fields
 from docproc.http.context import PLAIN_TEXT, Application
@@ -21,6 +20,7 @@ from docproc.http.models import Received
 from docproc.http.problems import Problem, documented
 from docproc.http.reception import Accepted as Admitted
 from docproc.http.reception import Arrival, Upload, reception_of
+from docproc.http.submitting import IdempotencyKey, received
 from docproc.http.uploads import FORM_TYPE, MultipartStream, Part
 
 log = structlog.get_logger(__name__)
@@ -70,15 +70,6 @@ FORM_SCHEMA: dict[str, Any] = {
     },
 }  # fmt: skip
 
-IdempotencyKey = Annotated[
-    str | None,
-    Header(
-        description="The client's own key for this submission: repeated, it finds the first request",
-        max_length=form_fields.LONGEST_KEY,
-        examples=["order-7731"],
-    ),
-]
-
 
 @router.post(
     "/process",
@@ -127,17 +118,7 @@ async def process(
     except BaseException:  # cancelled, too: what nobody asks for is not kept
         await receiving.discard()
         raise
-    if accepted.is_new:
-        expected = accepted.expected
-        return Received(
-            request_id=accepted.request_id,
-            status=RequestStatus.RECEIVED,
-            expected_completion=expected.completion,
-            deadline_at_risk=expected.is_at_risk,
-        )
-    response.headers["Idempotent-Replay"] = "true"
-    known = await reception_of(application).find(accepted.request_id)
-    return Received(request_id=known.id, status=RequestStatus(known.status))
+    return await received(application, accepted, response)
 
 
 def _opened(request: Request, limit: int) -> MultipartStream:

@@ -1,0 +1,120 @@
+"""`POST /requests`: a request that is data, for applications whose requests are no files."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from docproc.app import App
+from docproc.engine.store.tables import RequestStatus
+from docproc.http import fields
+from docproc.http.context import PLAIN_TEXT, Application
+from docproc.http.models import Received
+from docproc.http.problems import Problem, documented
+from docproc.http.reception import Accepted, Arrival, reception_of
+
+router = APIRouter(tags=["requests"])
+
+BODY_BYTES = 1024 * 1024
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        description="The client's own key for this submission: repeated, it finds the first request",
+        max_length=fields.LONGEST_KEY,
+        examples=["order-7731"],
+    ),
+]
+
+
+class NewRequest(BaseModel):
+    """What is wanted."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    workflow: str = Field(min_length=1, max_length=64, pattern=PLAIN_TEXT, examples=["parcels"])
+    payload: dict[str, Any] = Field(default_factory=dict, description="What its first stage is given")
+    priority: int = Field(default=5, ge=0, le=9, description="9 is most urgent")
+    channel: str = Field(default="api", min_length=1, max_length=64, pattern=PLAIN_TEXT)
+    external_id: str | None = Field(
+        default=None, max_length=255, pattern=PLAIN_TEXT, description="The client's own reference"
+    )
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    callback_url: str | None = Field(
+        default=None,
+        max_length=fields.LONGEST["callback_url"],
+        pattern="^(https?://[!-~]+)?$",
+        description="Where answers are sent",
+    )
+
+
+@router.post(
+    "/requests",
+    summary="Submit a request without files",
+    response_model=Received,
+    responses=documented(400, 403, 404, 409, 413, 422, 429, 503),
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": NewRequest.model_json_schema()}},
+        }
+    },
+)
+async def submit(
+    request: Request, response: Response, application: Application, idempotency_key: IdempotencyKey = None
+) -> Received:
+    """With files, an application has endpoints of its own, as documents have `POST /process`."""
+    wanted = _read(await _body(request))
+    texts = {"workflow": wanted.workflow, "channel": wanted.channel, "external_id": wanted.external_id or ""}
+    plain = fields.arrival({**texts, "callback_url": wanted.callback_url or ""}, idempotency_key)
+    arrival = Arrival(
+        workflow=plain.workflow,
+        channel=plain.channel,
+        external_id=plain.external_id,
+        metadata=wanted.metadata,
+        payload=wanted.payload,
+        priority=wanted.priority,
+        idempotency_key=plain.idempotency_key,
+        callback_url=plain.callback_url,
+    )
+    reception = reception_of(application)
+    accepted = await reception.submit(reception.new_request_id(), (), arrival)
+    return await received(application, accepted, response)
+
+
+async def received(application: App, accepted: Accepted, response: Response) -> Received:
+    """What the client of a submission is told; one that was sent before says so in a header."""
+    if accepted.is_new:
+        return Received(
+            request_id=accepted.request_id,
+            status=RequestStatus.RECEIVED,
+            expected_completion=accepted.expected.completion,
+            deadline_at_risk=accepted.expected.is_at_risk,
+        )
+    response.headers["Idempotent-Replay"] = "true"
+    known = await reception_of(application).find(accepted.request_id)
+    return Received(request_id=known.id, status=known.status)
+
+
+async def _body(request: Request) -> bytes:
+    """At most so much: what is larger is a file."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > BODY_BYTES:
+            raise Problem(
+                413, "too_large", f"the body is larger than {BODY_BYTES // 1024} KiB", "Send less, or a file"
+            )
+    return body
+
+
+def _read(body: bytes) -> NewRequest:
+    said = fields.json_object(body, "the body", "invalid_body")
+    try:
+        return NewRequest.model_validate(said)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"])) or "the body"
+        remedy = 'Send, for example, {"workflow": "parcels", "payload": {…}}'
+        raise Problem(422, "invalid_field", f"{where}: {first['msg']}", remedy) from error
