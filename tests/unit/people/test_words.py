@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from docproc.apps.documents.review import checking, reasons
+from docproc.apps.documents.review import checking, names, reasons
 from docproc.apps.documents.understanding import classify
 from docproc.people import texts
-from docproc.people.texts import common, names, queue, work
+from docproc.people.texts import common, queue, work
 
 TEMPLATES = Path(texts.__file__).parents[1] / "templates"
 WORKFLOWS = Path(__file__).parents[3] / "config" / "workflows"

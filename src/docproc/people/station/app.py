@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from docproc import __version__
 from docproc.app import App
+from docproc.apps.documents.review import station_requests
 from docproc.errors import DocProcError, TransportError
 from docproc.http import problems
 from docproc.http.exposure import check_station, is_unencrypted
@@ -28,7 +29,6 @@ from docproc.people.station.routes import (
     account,
     queue,
     sign_in,
-    supervised_requests,
     supervisor,
     tasks,
     work,
@@ -55,7 +55,7 @@ def create_app(application: App) -> FastAPI:
     app.add_middleware(Guard)
     problems.register(app)
     gate.register(app)
-    for module in (tasks, queue, work, supervisor, supervised_requests, account):
+    for module in (tasks, queue, work, supervisor, station_requests, account):
         app.include_router(module.router, dependencies=[Depends(gate.guarded)])
     for open_to_all in (sign_in.router, router):
         app.include_router(open_to_all)

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import HTMLResponse, Response
 
+from docproc.apps.documents.review.names import type_name
 from docproc.engine.message import utc_now
 from docproc.engine.store.task_tables import Operator
 from docproc.errors import NotAllowedError
@@ -18,7 +19,6 @@ from docproc.people.listing import Counter, Outline, lines, outline
 from docproc.people.station import pages
 from docproc.people.station.context import DeskOf, Viewer, who_of
 from docproc.people.texts import text
-from docproc.people.texts.names import type_name
 
 router = APIRouter(include_in_schema=False)
 

@@ -12,6 +12,7 @@ from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from fastapi.routing import APIRoute
 
+from docproc.apps.documents.review.names import TYPES, field_name, type_name
 from docproc.engine.message import utc_now
 from docproc.engine.store.task_tables import Operator
 from docproc.errors import DocProcError, InvalidAnswerError
@@ -20,7 +21,6 @@ from docproc.people import texts
 from docproc.people.sign_in import gate
 from docproc.people.station import pages
 from docproc.people.station.context import Supervisor
-from docproc.people.texts.names import TYPES, field_name, type_name
 
 
 async def _chief(request: Request, operator: Supervisor) -> Operator:

@@ -11,6 +11,7 @@ from fastapi.responses import Response
 from docproc.apps.documents.http.page_images import Wanted, picture
 from docproc.apps.documents.review import checking, reasons, viewing
 from docproc.apps.documents.review.classification import asked
+from docproc.apps.documents.review.names import field_name, type_name
 from docproc.apps.documents.review.viewing import Standing
 from docproc.apps.documents.schemas import schemas_of
 from docproc.engine.message import PipelineMessage
@@ -22,7 +23,6 @@ from docproc.people.listing import kind_of, pages_asked
 from docproc.people.station import pages
 from docproc.people.station.context import Actor, Application, DeskOf, Said, TaskId, Viewer
 from docproc.people.texts import text
-from docproc.people.texts.names import field_name, type_name
 
 router = APIRouter(include_in_schema=False)
 
