@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from docproc import __version__
 from docproc.app import App
-from docproc.apps.documents.review import station_requests
+from docproc.application import load
 from docproc.errors import DocProcError, TransportError
 from docproc.http import problems
 from docproc.http.exposure import check_station, is_unencrypted
@@ -55,11 +55,13 @@ def create_app(application: App) -> FastAPI:
     app.add_middleware(Guard)
     problems.register(app)
     gate.register(app)
-    for module in (tasks, queue, work, supervisor, station_requests, account):
-        app.include_router(module.router, dependencies=[Depends(gate.guarded)])
+    own = [module.router for module in (tasks, queue, work, supervisor, account)]
+    added = [load(path) for one in application.applications.all for path in one.views.station_pages]
+    for guarded in (*own, *added):
+        app.include_router(guarded, dependencies=[Depends(gate.guarded)])
     for open_to_all in (sign_in.router, router):
         app.include_router(open_to_all)
-    pages.add_static(app)
+    pages.add_views(app, application.applications.all)
     return app
 
 

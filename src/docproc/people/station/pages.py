@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from starlette.staticfiles import StaticFiles
 
+from docproc.application import Application
 from docproc.console.home import choose_language
 from docproc.engine.store.task_tables import Operator
 from docproc.people import texts
@@ -18,8 +20,9 @@ from docproc.people import texts
 _FOLDER = Path(__file__).parent
 LANGUAGE_COOKIE = "docproc_language"
 
+_FOLDERS = [FileSystemLoader(_FOLDER / "templates")]
 _TEMPLATES = Environment(
-    loader=FileSystemLoader(_FOLDER / "templates"),
+    loader=ChoiceLoader(_FOLDERS),
     autoescape=True,  # what documents and people say is never markup
     undefined=StrictUndefined,
     trim_blocks=True,
@@ -27,7 +30,14 @@ _TEMPLATES = Environment(
 )
 
 
-def add_static(app: FastAPI) -> None:
+def add_views(app: FastAPI, applications: Iterable[Application]) -> None:
+    """Templates and files of the applications' pages, and the station's own."""
+    known = {folder for loader in _FOLDERS for folder in loader.searchpath}
+    for one in applications:
+        if one.views.templates and str(one.views.templates) not in known:
+            _FOLDERS.append(FileSystemLoader(one.views.templates))
+        if one.views.static:
+            app.mount(f"/static/{one.name}", StaticFiles(directory=one.views.static), name=one.name)
     app.mount("/static", StaticFiles(directory=_FOLDER / "static"), name="static")
 
 

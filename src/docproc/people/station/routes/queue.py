@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from functools import partial
 from typing import Annotated, Any
 from weakref import WeakKeyDictionary
 
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import HTMLResponse, Response
 
-from docproc.apps.documents.review.names import type_name
 from docproc.engine.message import utc_now
 from docproc.engine.store.task_tables import Operator
 from docproc.errors import NotAllowedError
@@ -84,5 +82,5 @@ def _counter(desk: Desk) -> Counter:
 
 async def _context(desk: Desk, listed: Outline, language: str) -> dict[str, Any]:
     async with desk.store.reading() as session:
-        found = await lines(session, listed)
-    return {"listing": listed, "lines": found, "type_name": partial(type_name, language)}
+        found = await lines(session, listed, desk.kinds, language)
+    return {"listing": listed, "lines": found}
