@@ -192,6 +192,15 @@ async def test_kind_has_a_page_files_and_routes_of_its_own(
     assert pages.status_code == 403, "documents show pages of their own tasks only"
 
 
+async def test_answers_of_all_kinds_are_described(station: httpx.AsyncClient) -> None:
+    described = (await station.get("/openapi.json")).json()["paths"]["/tasks/{task_id}/submit"]["post"]
+    parts = described["requestBody"]["content"]["application/json"]["schema"]["properties"]
+    assert {name: part["type"] for name, part in parts.items()} == {
+        "operator": "string", "doc_type": "string", "splits": "object", "extracted_data": "object",
+        "where": "object", "weight_kg": "number", "is_fragile": "boolean", "size": "string",
+    }  # fmt: skip
+
+
 async def test_what_nobody_can_answer_goes_on_as_it_was(
     sqlite_engine: Harness, station: httpx.AsyncClient
 ) -> None:

@@ -76,17 +76,23 @@ class FormKind(TaskKind[FormAnswer]):
         return [(name, value) for name, value in asked(task).items() if name not in hidden]
 
     def _entries(self, task: BackofficeTask, language: str) -> list[Entry]:
-        schema = self.answer.model_json_schema()
-        required, definitions = schema.get("required", ()), schema.get("$defs", {})
         found = []
-        for name, one in schema["properties"].items():
-            kind = _plainest(one, definitions)
+        for name, kind in self._kinds().items():
+            one = self.answer.model_fields[name]
             options = tuple(str(option) for option in kind.get("enum", ()))
             shape = "select" if options else _INPUTS.get(kind.get("type", ""), "text")
-            value = asked(task).get(name, one.get("default"))
-            label = self._label(name, language)
-            found.append(Entry(name, label, shape, value, name in required, options))
+            value = asked(task).get(name, None if one.is_required() else one.get_default())
+            found.append(Entry(name, self._label(name, language), shape, value, one.is_required(), options))
         return found
+
+    def _kinds(self) -> dict[str, Mapping[str, Any]]:
+        """By field, the JSON schema of its values."""
+        schema = self.answer.model_json_schema()
+        definitions = schema.get("$defs", {})
+        return {name: _plainest(one, definitions) for name, one in schema["properties"].items()}
+
+    def takes(self) -> Mapping[str, str]:
+        return {name: kind.get("type", "string") for name, kind in self._kinds().items()}
 
     def read(self, said: Mapping[str, Any], sitting: Sitting) -> FormAnswer:
         """Whatever else came, such as who sends it, is left out."""

@@ -117,6 +117,10 @@ class TaskKind(ABC, Generic[Said]):
 
     # --- answered ---------------------------------------------------------------------------------------
 
+    def takes(self) -> Mapping[str, str]:
+        """The JSON type of each part of an answer, for the description of the API."""
+        return {}
+
     @abstractmethod
     def read(self, said: Mapping[str, Any], sitting: Sitting) -> Said:
         """What the holder sent, checked: a JSON object, or a form, of which all values are texts.

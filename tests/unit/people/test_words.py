@@ -13,7 +13,10 @@ from docproc.apps.documents.understanding import classify
 from docproc.people import texts
 from docproc.people.texts import common, queue, work
 
-TEMPLATES = Path(texts.__file__).parents[1] / "templates"
+TEMPLATES = [
+    *(Path(texts.__file__).parents[1] / "station" / "templates").glob("*.html"),
+    *(Path(checking.__file__).parents[1] / "templates").rglob("*.html"),
+]
 WORKFLOWS = Path(__file__).parents[3] / "config" / "workflows"
 OWN = {**common.TEXTS, **queue.TEXTS, **work.TEXTS}
 
@@ -26,7 +29,8 @@ def test_text_has_the_same_values_in_both_languages(key: str) -> None:
 
 
 def test_templates_use_texts_that_exist() -> None:
-    for path in TEMPLATES.glob("*.html"):
+    assert len(TEMPLATES) > 20
+    for path in TEMPLATES:
         used = re.findall(r"""\bt\(["'](\w+)["'][,)]""", path.read_text(encoding="utf-8"))
         assert [key for key in used if key not in texts.ALL] == [], path.name
 

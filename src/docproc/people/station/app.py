@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
 
 import structlog
 import uvicorn
@@ -49,6 +51,7 @@ def create_app(application: App) -> FastAPI:
         redoc_url=None,
         lifespan=_lifespan,
     )
+    app.openapi = partial(_openapi, app)  # type: ignore[method-assign] # as FastAPI's own guide has it
     app.state.desk = Desk(application)
     app.state.assignment = Assignment(application)
     app.state.desk.wake = app.state.assignment.wake
@@ -63,6 +66,14 @@ def create_app(application: App) -> FastAPI:
         app.include_router(open_to_all)
     pages.add_views(app, application.applications.all)
     return app
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """What may be sent as an answer depends on the applications that are loaded."""
+    schema = FastAPI.openapi(app)
+    parts = {name: kind for one in app.state.desk.kinds for name, kind in one.takes().items()}
+    schema["paths"]["/tasks/{task_id}/submit"]["post"].update(tasks.takes(**parts))
+    return schema
 
 
 @router.get("/health", summary="Whether the server lives")

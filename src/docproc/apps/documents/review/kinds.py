@@ -107,6 +107,9 @@ class ClassificationKind(DocumentsKind[TypeAnswer | SplitAnswer]):
         choices = viewing.type_choices(sitting.task, sitting.flow)
         return Shown("documents/classification.html", {**context, "kind": "type", "choices": choices})
 
+    def takes(self) -> Mapping[str, str]:
+        return {TYPE: "string", "splits": "object"}
+
     def read(self, said: Mapping[str, Any], sitting: Sitting) -> TypeAnswer | SplitAnswer:
         if is_split(sitting.task):
             return types.read_split(_opened(said, "splits"), sitting.task)
@@ -179,6 +182,9 @@ class ExtractionKind(DocumentsKind[FieldsAnswer]):
         filled = {"field": "{field}", "value": "{value}"}
         words = {key: text(language, key, **filled) for key in _SCRIPT_TEXTS}
         return Shown("documents/extraction.html", context, words)
+
+    def takes(self) -> Mapping[str, str]:
+        return {"extracted_data": "object", "where": "object"}
 
     def read(self, said: Mapping[str, Any], sitting: Sitting) -> FieldsAnswer:
         opened = _opened(said, "extracted_data", "where")

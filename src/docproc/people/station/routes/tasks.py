@@ -20,7 +20,7 @@ router = APIRouter(tags=["tasks"])
 MOST = 500
 
 
-def _takes(**fields: str) -> dict[str, Any]:
+def takes(**fields: str) -> dict[str, Any]:
     """The body for OpenAPI: JSON or a form, in which objects are JSON as text."""
     properties = {name: {"type": kind} for name, kind in {"operator": "string", **fields}.items()}
     schema = {"schema": {"type": "object", "properties": properties}}
@@ -28,8 +28,8 @@ def _takes(**fields: str) -> dict[str, Any]:
     return {"requestBody": {"content": dict.fromkeys(kinds, schema)}}
 
 
-_REASON = _takes(reason="string")
-_NOTHING = _takes()
+_REASON = takes(reason="string")
+_NOTHING = takes()
 
 
 class TaskInfo(BaseModel):
