@@ -61,7 +61,7 @@ def test_task_is_listed_by_what_it_asks(asked: BackofficeTask, language: str, li
 @pytest.mark.parametrize(
     ("what", "name"),
     [
-        ("total_amount", "Total"), ("doc_type", "Type"), ("doc_type:2", "Type (page 3)"),
+        ("iban", "IBAN"), ("doc_type", "Type"), ("doc_type:2", "Type (page 3)"),
         ("begins:3", "A document begins (page 4)"), ("page.3", "page 4"), ("split", "Where documents begin"),
         ("bank_statement", "Bank statement"), ("engine_size", "engine size"),
     ],
