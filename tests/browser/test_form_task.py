@@ -13,6 +13,7 @@ from playwright.async_api import Page, async_playwright, expect
 
 from bench.servers import _free_ports
 from docproc.application import Application
+from docproc.loaded import Applications
 from docproc.people.station.app import serve
 from tests.browser.test_station import CHROMIUM
 from tests.components import PATHS
@@ -28,7 +29,7 @@ async def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
     async with opened(settings_for(tmp_path)) as harness:
         app = harness.app
         kinds = {"weight": f"{parcels.HERE}:WeightKind"}
-        app.applications = (*app.applications, Application("parcels", task_kinds=kinds))
+        app.applications = Applications([*app.applications.all, Application("parcels", task_kinds=kinds)])
         yield harness
 
 

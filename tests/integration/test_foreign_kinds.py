@@ -19,6 +19,7 @@ from docproc.engine.message import PipelineMessage
 from docproc.engine.store import tasks
 from docproc.engine.store.task_tables import BackofficeTask
 from docproc.errors import ConfigurationError
+from docproc.loaded import Applications
 from docproc.people.assignment import Assignment
 from docproc.people.forms import FormKind
 from docproc.people.kinds import Shown, Sitting, TaskKinds, Words
@@ -116,7 +117,7 @@ def _components(monkeypatch: pytest.MonkeyPatch) -> None:
 async def station(sqlite_engine: Harness, tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     kinds = {"weight": f"{HERE}:WeightKind", "photo": f"{HERE}:PhotoKind"}
     app = sqlite_engine.app
-    app.applications = (*app.applications, _application(tmp_path / "parcels", kinds))
+    app.applications = Applications([*app.applications.all, _application(tmp_path / "parcels", kinds)])
     transport = httpx.ASGITransport(create_app(app))
     async with httpx.AsyncClient(transport=transport, base_url="http://docproc") as client:
         yield client
@@ -262,6 +263,7 @@ def test_kinds_say_what_is_wrong_with_them() -> None:
 
 def test_two_applications_cannot_have_the_same_type(tmp_path: Path, sqlite_engine: Harness) -> None:
     app = sqlite_engine.app
-    app.applications = (*app.applications, Application("rival", task_kinds={"extraction": "a:b"}))
-    with pytest.raises(ConfigurationError, match="'documents' and 'rival'"):
+    rival = Application("rival", task_kinds={"extraction": "a:b"})
+    app.applications = Applications([*app.applications.all, rival])
+    with pytest.raises(ConfigurationError, match="two applications offer the kind of task 'extraction'"):
         TaskKinds.of(app)

@@ -11,7 +11,7 @@ from docproc.apps.documents.application import application
 from docproc.apps.documents.review.classification import SplitAnswer, TypeAnswer
 from docproc.apps.documents.review.extraction import FieldsAnswer
 from docproc.apps.documents.review.kinds import classification, extraction
-from docproc.engine.store.tables import BackofficeTask
+from docproc.engine.store.task_tables import BackofficeTask
 from docproc.people.kinds import Listed, TaskKinds
 
 KINDS = TaskKinds(application.task_kinds)
