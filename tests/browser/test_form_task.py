@@ -12,11 +12,8 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page, async_playwright, expect
 
 from bench.servers import _free_ports
-from docproc.application import Application
-from docproc.loaded import Applications
 from docproc.people.station.app import serve
 from tests.browser.test_station import CHROMIUM
-from tests.components import PATHS
 from tests.harness import Harness, opened, settings_for
 from tests.integration import test_foreign_kinds as parcels
 
@@ -25,11 +22,8 @@ pytestmark = pytest.mark.xdist_group("browser")
 
 @pytest.fixture
 async def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Harness]:
-    monkeypatch.setitem(PATHS, "scales", f"{parcels.HERE}.Scales")
+    parcels.install(monkeypatch, tmp_path / "parcels")
     async with opened(settings_for(tmp_path)) as harness:
-        app = harness.app
-        kinds = {"weight": f"{parcels.HERE}:WeightKind"}
-        app.applications = Applications([*app.applications.all, Application("parcels", task_kinds=kinds)])
         yield harness
 
 

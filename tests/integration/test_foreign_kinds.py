@@ -15,17 +15,18 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.application import Application, Link, Views
 from docproc.engine.component import BACKOFFICE, BaseComponent, Emission
+from docproc.engine.component_spec import ComponentSpec
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store import tasks
 from docproc.engine.store.task_tables import BackofficeTask
 from docproc.errors import ConfigurationError
+from docproc.installed import Installed, find_applications
 from docproc.loaded import Applications
 from docproc.people.assignment import Assignment
 from docproc.people.forms import FormKind
 from docproc.people.kinds import Shown, Sitting, TaskKinds, Words
 from docproc.people.station.app import create_app
 from docproc.people.station.context import Viewer
-from tests.components import PATHS
 from tests.harness import Harness
 from tests.integration.test_amendments import _tasks
 
@@ -33,7 +34,7 @@ HERE = "tests.integration.test_foreign_kinds"
 FLOW = """
     sla: {deadline_seconds: 3600}
     stages:
-      - {name: weigh, component: scales, backoffice_queue: task.classification SECOND}
+      - {name: weigh, component: scales, backoffice_queue: task.weight SECOND}
       - {name: ship, component: work}
 """
 SEEN = {"parcel": "<b>P-7</b>", "weight_kg": 12.5}
@@ -89,7 +90,7 @@ async def parcels(operator: Viewer) -> dict[str, str]:
     return {"for": operator.username}
 
 
-def _application(folder: Path, kinds: Mapping[str, str]) -> Application:
+def _application(folder: Path) -> Application:
     templates, static = folder / "templates", folder / "static"
     (templates / "parcels").mkdir(parents=True)
     static.mkdir()
@@ -102,23 +103,29 @@ def _application(folder: Path, kinds: Mapping[str, str]) -> Application:
         station_pages=(f"{HERE}:router",),
         navigation=(Link("queue_title", "/supervisor/parcels", server="backoffice"),),
     )
-    return Application("parcels", task_kinds=kinds, views=views)
+    kinds = {"weight": f"{HERE}:WeightKind", "photo": f"{HERE}:PhotoKind"}
+    scales = ComponentSpec("scales", f"{HERE}:Scales", routing_key="parcel.weigh", asks_people=True)
+    return Application("parcels", components=(scales,), task_kinds=kinds, views=views)
 
 
 # --- the tests ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(autouse=True)
-def _components(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PATHS, "scales", f"{HERE}.Scales")
+def _installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    install(monkeypatch, tmp_path / "parcels")
+
+
+def install(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """As if the package were installed, for this process."""
+    everything = Installed((*find_applications().applications, _application(folder)), ())
+    for module in ("docproc.app", "docproc.registry"):
+        monkeypatch.setattr(f"{module}.find_applications", lambda: everything)
 
 
 @pytest.fixture
-async def station(sqlite_engine: Harness, tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    kinds = {"weight": f"{HERE}:WeightKind", "photo": f"{HERE}:PhotoKind"}
-    app = sqlite_engine.app
-    app.applications = Applications([*app.applications.all, _application(tmp_path / "parcels", kinds)])
-    transport = httpx.ASGITransport(create_app(app))
+async def station(sqlite_engine: Harness) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(create_app(sqlite_engine.app))
     async with httpx.AsyncClient(transport=transport, base_url="http://docproc") as client:
         yield client
 
