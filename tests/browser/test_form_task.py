@@ -73,4 +73,5 @@ async def test_form_is_answered_by_keyboard_and_says_what_is_wrong(engine: Harne
     await page.keyboard.press("Control+Enter")
     await expect(page.locator("#told")).to_contain_text("nothing is left")
     request = await engine.finished(request_id)
+    assert request.result_payload is not None
     assert request.result_payload["weight_kg"] == 13.75 and request.result_payload["is_fragile"] is True

@@ -24,7 +24,7 @@ from docproc.installed import Installed, find_applications
 from docproc.loaded import Applications
 from docproc.people.assignment import Assignment
 from docproc.people.forms import FormKind
-from docproc.people.kinds import Shown, Sitting, TaskKinds, Words
+from docproc.people.kinds import Shown, Sitting, TaskKinds, Words, asked
 from docproc.people.station.app import create_app
 from docproc.people.station.context import Viewer
 from tests.harness import Harness
@@ -66,7 +66,7 @@ class PhotoKind(WeightKind):
     """The same with a page of its own."""
 
     async def shown(self, session: AsyncSession, sitting: Sitting) -> Shown:
-        return Shown("parcels/photo.html", {"parcel": sitting.task.input_data["parcel"]})
+        return Shown("parcels/photo.html", {"parcel": asked(sitting.task)["parcel"]})
 
 
 class Scales(BaseComponent):
@@ -232,7 +232,7 @@ async def test_two_readers_who_disagree_are_settled_by_a_supervisor(
     assert (await _post(station, UUID(second), "submit", "luis", weight_kg=14)).status_code == 200
     rows = {task.needs_role: task for task in await _tasks(sqlite_engine, request_id)}
     dispute = rows["supervisor"]
-    assert dispute.input_data["review"] == ["weight_kg"]
+    assert asked(dispute)["review"] == ["weight_kg"]
     await station.post("/heartbeat", json={"operator": "sofia"})
     await sqlite_engine.query("UPDATE operators SET role = 'supervisor' WHERE username = 'sofia'")
     assert (await _post(station, dispute, "claim", "sofia")).status_code == 200

@@ -243,7 +243,7 @@ class Desk:
             if not await _complete(session, task, operator, output, now):
                 return None
             message = await apply(session)
-            asked = _message(task)
+            asked = message_of(task)
             await tasks.remove_notices(session, asked.request_id, asked.unit_key)
             await tasks.clear_current(session, operator.id, task.id)
             began = task.accepted_at or task.assigned_at or now
