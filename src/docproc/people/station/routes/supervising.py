@@ -7,20 +7,31 @@ from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from fastapi.routing import APIRoute
+from starlette.routing import NoMatchFound
 
 from docproc.engine.message import utc_now
 from docproc.engine.store.task_tables import Operator
 from docproc.errors import DocProcError, InvalidAnswerError
 from docproc.http import problems
 from docproc.people import texts
+from docproc.people.kinds import TaskKinds
 from docproc.people.sign_in import gate
 from docproc.people.station import pages
 from docproc.people.station.context import Supervisor
-from docproc.people.texts.names import TYPES, field_name, type_name
+
+# The name of the route with a request's page, if an application has one: `{request_id}` in its path.
+REQUEST_PAGE = "supervised_request"
+TABS = (
+    ("/supervisor", "sup_queue"),
+    ("/supervisor/operators", "sup_operators"),
+    ("/supervisor/quality", "sup_quality"),
+    ("/supervisor/audit", "sup_audit"),
+)
 
 
 async def _chief(request: Request, operator: Supervisor) -> Operator:
@@ -64,20 +75,21 @@ def shown(
     language = pages.language_of(request, operator)
     # With authentication on the session says who it is; off, every link does.
     who = "" if getattr(request.state, "csrf", "") or operator is None else operator.username
+    kinds: TaskKinds = request.app.state.desk.kinds
     helpers = {
         "who": who,
         "link": partial(_link, who),
-        "type_name": partial(type_name, language),
-        "field_name": partial(field_name, language),
-        "label": partial(_label, language),
+        "request_link": partial(_request_link, request, who),
+        "tabs": _tabs(request),
+        "label": partial(label, kinds, language),
         "problem": partial(_problem, language),
-        "skill_name": partial(_known, language, "sup_skill_"),
+        "skill_name": partial(kinds.skill_name, language=language),
         "state_name": partial(_known, language, "status_"),
         "deed": partial(_deed, language),
         "when": _when,
         "span": _span,
         "now": utc_now(),
-        "said": partial(_said, language),
+        "said": partial(said, kinds, language),
         "was_done": "done" in request.query_params,
     }
     return pages.page(request, template, operator, status=status, **{**helpers, **context})
@@ -97,25 +109,36 @@ def _link(who: str, path: str, **query: Any) -> str:
     return f"{path}?{urlencode(asked)}" if asked else path
 
 
+def _request_link(request: Request, who: str, request_id: UUID) -> str | None:
+    """The address of its page; None where no application shows one."""
+    try:
+        return _link(who, str(request.app.url_path_for(REQUEST_PAGE, request_id=str(request_id))))
+    except NoMatchFound:
+        return None
+
+
+def _tabs(request: Request) -> list[tuple[str, str]]:
+    """(address, key of its text): the applications' pages stand between people and what they did."""
+    manifests = request.app.state.desk.application.applications.all
+    links = [link for one in manifests for link in one.views.navigation if link.server == "backoffice"]
+    added = [(link.href, link.text) for link in links if link.href.startswith("/supervisor/")]
+    return [*TABS[:2], *added, *TABS[2:]]
+
+
 # --- words ----------------------------------------------------------------------------------------------
 
 
-def _label(language: str, what: str) -> str:
-    """What a change is of: a field, a page's type, where a document begins, something of a task or person."""
-    name, _, page = what.replace(".", ":").partition(":")
-    if name in ("page", "shift") and page.isdecimal():
-        key = "page_number" if name == "page" else "sup_shift"
-        return texts.text(language, key, number=int(page) + 1)
-    key = f"sup_of_{name}"
-    if not texts.is_known(key):
-        return field_name(language, what)
-    told = texts.text(language, key)
-    return f"{told} ({texts.text(language, 'page_number', number=int(page) + 1)})" if page else told
+def label(kinds: TaskKinds, language: str, what: str) -> str:
+    """What a change is of: something of a task or person, or what a kind of task knows by that name."""
+    name, _, number = what.replace(".", ":").partition(":")
+    if name == "shift" and number.isdecimal():
+        return texts.text(language, "sup_shift", number=int(number) + 1)
+    return _known(language, "sup_of_", what, kinds.name_of(what, language))
 
 
-def _known(language: str, prefix: str, name: str) -> str:
+def _known(language: str, prefix: str, name: str, otherwise: str | None = None) -> str:
     """A name in words; one that nobody translated as it is written."""
-    return texts.text(language, prefix + name) if texts.is_known(prefix + name) else name
+    return texts.text(language, prefix + name) if texts.is_known(prefix + name) else otherwise or name
 
 
 def _problem(language: str, told: str) -> str:
@@ -129,17 +152,17 @@ def _deed(language: str, kind: str, outcome: str | None) -> str:
     return texts.text(language, key) if texts.is_known(key) else f"{kind}: {outcome or ''}"
 
 
-def _said(language: str, value: Any) -> str:
-    """A value before or after a change."""
+def said(kinds: TaskKinds, language: str, value: Any, what: str = "") -> str:
+    """A value before or after a change of `what`."""
     if value is None or value == "" or value == []:
         return "—"
     if isinstance(value, bool):
         return texts.text(language, "sup_yes" if value else "sup_no")
     if isinstance(value, list):
-        return ", ".join(_said(language, one) for one in value)
+        return ", ".join(said(kinds, language, one, what) for one in value)
     if isinstance(value, dict):
-        return " ".join(_said(language, one) for one in value.values())
-    return type_name(language, value) if value in TYPES else str(value)
+        return " ".join(said(kinds, language, one, what) for one in value.values())
+    return kinds.say(what, value, language) or str(value)
 
 
 def _when(moment: datetime | None) -> str:
