@@ -88,6 +88,7 @@ application = Application(
     views=Views(
         templates=_HERE / "templates",
         static=_HERE / "static",
+        texts=_HERE / "texts",
         # Among the tabs of supervisors.
         navigation=(Link("sup_requests", "/supervisor/requests", server="backoffice", role="supervisor"),),
         station_pages=(

@@ -20,13 +20,13 @@ from docproc.apps.documents.review.pace import USUAL_SECONDS
 from docproc.apps.documents.store import corrections, documents, pages, supervised
 from docproc.apps.documents.store.corrections import Review
 from docproc.apps.documents.tables import CorrectionSubject, DocumentStatus, PageStatus
+from docproc.apps.documents.texts import raw, text
 from docproc.apps.documents.understanding.memory.examples import same
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store.task_tables import BackofficeTask
 from docproc.errors import InvalidAnswerError
 from docproc.people.audit import Change, Rate
 from docproc.people.kinds import Answer, Listed, Shown, Sitting, TaskKind, Words, asked, message_of
-from docproc.people.texts import raw, text
 
 TYPE = "doc_type"
 # What may be said of a page beside its fields: the key of its name.

@@ -15,12 +15,12 @@ from docproc.apps.documents.review.classification import choices, is_split
 from docproc.apps.documents.review.pace import USUAL_SECONDS
 from docproc.apps.documents.schemas import SchemaField
 from docproc.apps.documents.tables import File, Page
+from docproc.apps.documents.texts import text
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.engine.workflow.definition import Workflow
 from docproc.errors import NotAllowedError
 from docproc.people.kinds import asked
 from docproc.people.standing import check_holds
-from docproc.people.texts import text
 from docproc.reading import page as page_text
 
 # The type of tasks about fields; the others are about pages.

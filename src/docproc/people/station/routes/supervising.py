@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -18,11 +17,10 @@ from docproc.engine.message import utc_now
 from docproc.engine.store.task_tables import Operator
 from docproc.errors import DocProcError, InvalidAnswerError
 from docproc.http import problems
-from docproc.people import texts
-from docproc.people.kinds import TaskKinds
 from docproc.people.sign_in import gate
 from docproc.people.station import pages
 from docproc.people.station.context import Supervisor
+from docproc.people.station.telling import Telling, span, when
 
 # The name of the route with a request's page, if an application has one: `{request_id}` in its path.
 REQUEST_PAGE = "supervised_request"
@@ -72,24 +70,23 @@ def _refused(request: Request, error: DocProcError, status: int) -> Response:
 def shown(
     request: Request, template: str, operator: Operator | None, *, status: int = 200, **context: Any
 ) -> HTMLResponse:
-    language = pages.language_of(request, operator)
     # With authentication on the session says who it is; off, every link does.
     who = "" if getattr(request.state, "csrf", "") or operator is None else operator.username
-    kinds: TaskKinds = request.app.state.desk.kinds
+    telling = Telling.of(request, pages.language_of(request, operator))
     helpers = {
         "who": who,
         "link": partial(_link, who),
         "request_link": partial(_request_link, request, who),
         "tabs": _tabs(request),
-        "label": partial(label, kinds, language),
-        "problem": partial(_problem, language),
-        "skill_name": partial(kinds.skill_name, language=language),
-        "state_name": partial(_known, language, "status_"),
-        "deed": partial(_deed, language),
-        "when": _when,
-        "span": _span,
+        "label": telling.label,
+        "problem": telling.problem,
+        "skill_name": telling.skill,
+        "state_name": telling.state,
+        "deed": telling.deed,
+        "said": telling.said,
+        "when": when,
+        "span": span,
         "now": utc_now(),
-        "said": partial(said, kinds, language),
         "was_done": "done" in request.query_params,
     }
     return pages.page(request, template, operator, status=status, **{**helpers, **context})
@@ -123,62 +120,3 @@ def _tabs(request: Request) -> list[tuple[str, str]]:
     links = [link for one in manifests for link in one.views.navigation if link.server == "backoffice"]
     added = [(link.href, link.text) for link in links if link.href.startswith("/supervisor/")]
     return [*TABS[:2], *added, *TABS[2:]]
-
-
-# --- words ----------------------------------------------------------------------------------------------
-
-
-def label(kinds: TaskKinds, language: str, what: str) -> str:
-    """What a change is of: something of a task or person, or what a kind of task knows by that name."""
-    name, _, number = what.replace(".", ":").partition(":")
-    if name == "shift" and number.isdecimal():
-        return texts.text(language, "sup_shift", number=int(number) + 1)
-    return _known(language, "sup_of_", what, kinds.name_of(what, language))
-
-
-def _known(language: str, prefix: str, name: str, otherwise: str | None = None) -> str:
-    """A name in words; one that nobody translated as it is written."""
-    return texts.text(language, prefix + name) if texts.is_known(prefix + name) else otherwise or name
-
-
-def _problem(language: str, told: str) -> str:
-    """The messages people can cause here are known by their English words."""
-    key = f"problem: {told}"
-    return texts.text(language, key) if texts.is_known(key) else told
-
-
-def _deed(language: str, kind: str, outcome: str | None) -> str:
-    key = f"deed_{kind}_{outcome}"
-    return texts.text(language, key) if texts.is_known(key) else f"{kind}: {outcome or ''}"
-
-
-def said(kinds: TaskKinds, language: str, value: Any, what: str = "") -> str:
-    """A value before or after a change of `what`."""
-    if value is None or value == "" or value == []:
-        return "—"
-    if isinstance(value, bool):
-        return texts.text(language, "sup_yes" if value else "sup_no")
-    if isinstance(value, list):
-        return ", ".join(said(kinds, language, one, what) for one in value)
-    if isinstance(value, dict):
-        return " ".join(said(kinds, language, one, what) for one in value.values())
-    return kinds.say(what, value, language) or str(value)
-
-
-def _when(moment: datetime | None) -> str:
-    return moment.strftime("%Y-%m-%d %H:%M") if moment else "—"
-
-
-def _span(seconds: float | None) -> str:
-    """A length of time, no finer than it matters."""
-    if seconds is None:
-        return "—"
-    whole = round(abs(seconds))
-    sign = "−" if seconds < 0 and whole else ""
-    if whole < 120:
-        return f"{sign}{whole} s"
-    if whole < 7200:
-        return f"{sign}{whole // 60} min"
-    if whole < 172_800:
-        return f"{sign}{whole // 3600} h {whole % 3600 // 60} min"
-    return f"{sign}{whole // 86_400} d"

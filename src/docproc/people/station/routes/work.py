@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -15,7 +14,7 @@ from docproc.people.kinds import asked
 from docproc.people.standing import Standing, standing
 from docproc.people.station import pages
 from docproc.people.station.context import DeskOf, TaskId, Viewer
-from docproc.people.station.routes import supervising
+from docproc.people.station.telling import Telling
 from docproc.people.texts import raw
 
 router = APIRouter(include_in_schema=False)
@@ -47,7 +46,7 @@ async def task_page(request: Request, desk: DeskOf, task_id: TaskId, operator: V
 
 async def _work(request: Request, desk: Desk, task: BackofficeTask, operator: Operator) -> Response:
     language = pages.language_of(request, operator)
-    sitting = await desk.sitting(task, operator, language)
+    sitting, telling = await desk.sitting(task, operator, language), Telling.of(request, language)
     async with desk.store.reading() as session:
         shown = await desk.kinds[task.task_type].shown(session, sitting)
     # As the script fills it in: its `{values}` stay.
@@ -56,8 +55,8 @@ async def _work(request: Request, desk: Desk, task: BackofficeTask, operator: Op
         "task": task,
         "kind": task.task_type,
         "asked": asked(task),
-        "label": partial(supervising.label, desk.kinds, language),
-        "said": partial(supervising.said, desk.kinds, language),
+        "label": telling.label,
+        "said": telling.said,
         "texts": {**words, **shown.script_texts},
     }
     return pages.page(request, shown.template, operator, **{**common, **shown.context})
