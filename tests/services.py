@@ -35,7 +35,7 @@ DELETE_ROWS = """
     DO $$ BEGIN
         EXECUTE (
             SELECT 'WITH ' || string_agg(format('%1$I AS (DELETE FROM %1$I)', tablename), ', ') || ' SELECT'
-            FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'alembic_version');
+            FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE 'alembic_version%');
     END $$
 """
 RESTART_NUMBERS = "SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S'"

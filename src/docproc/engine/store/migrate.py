@@ -8,9 +8,10 @@ release that knows nothing of applications still finds its own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from alembic import command
 from alembic.config import Config
@@ -65,19 +66,38 @@ async def upgrade(store: Store, branches: Sequence[Branch] = (), revision: str =
         await connection.run_sync(run)
 
 
+async def downgrade(store: Store, branches: Sequence[Branch] = ()) -> None:
+    """Remove every table. Nothing is kept."""
+
+    def run(connection: Connection) -> None:
+        downgrade_branches(connection, branches)
+        command.downgrade(config(connection), "base")
+
+    async with store.writing() as session:
+        await (await session.connection()).run_sync(run)
+
+
 def upgrade_branches(connection: Connection, branches: Sequence[Branch]) -> None:
     """The applications' tables, after the engine's, which they point at."""
     for branch in branches:
         scripts = _scripts(branch)
-        # As alembic.command.upgrade does it, which cannot be used here: `alembic upgrade head` runs this
-        # inside the engine's own environment, and environments do not nest.
-        options = {
-            "version_table": branch.version_table,
-            "fn": lambda found, _, scripts=scripts: scripts._upgrade_revs("head", found),
-        }
-        context = MigrationContext.configure(connection, opts=options)
-        with Operations.context(context):
-            context.run_migrations()
+        _run(connection, branch, lambda found, _, scripts=scripts: scripts._upgrade_revs("head", found))
+
+
+def downgrade_branches(connection: Connection, branches: Sequence[Branch]) -> None:
+    """The same, taken away before the engine's."""
+    for branch in reversed(branches):
+        scripts = _scripts(branch)
+        _run(connection, branch, lambda found, _, scripts=scripts: scripts._downgrade_revs("base", found))
+
+
+def _run(connection: Connection, branch: Branch, steps: Callable[..., Any]) -> None:
+    """As alembic.command does it, which cannot be used here: `alembic upgrade head` runs this inside the
+    engine's own environment, and environments do not nest."""
+    options = {"version_table": branch.version_table, "fn": steps}
+    context = MigrationContext.configure(connection, opts=options)
+    with Operations.context(context):
+        context.run_migrations()
 
 
 async def current(store: Store, branch: Branch | None = None) -> str | None:

@@ -28,8 +28,11 @@ async def run_alone() -> None:
     branches = Applications(find_applications().chosen(settings.applications)).migrations
 
     def run_all(connection: Connection) -> None:
+        wanted = context.get_revision_argument()
+        if not wanted:  # down to nothing
+            migrate.downgrade_branches(connection, branches)
         run(connection)
-        if context.get_context().opts.get("destination_rev") in ("head", "heads"):
+        if wanted == context.get_head_revision():
             migrate.upgrade_branches(connection, branches)
 
     store = Store(settings.effective_database_url)
