@@ -46,7 +46,7 @@ def sources(*patterns: str) -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in found)
 
 
-TEMPLATES = sources("templates/*.html")
+TEMPLATES = sources("templates/**/*.html")
 # Where Python says texts: a word of a log line or a table elsewhere is none.
 PYTHON = "\n".join(
     sources(f"{part}/**/*.py") for part in ("console", "http", "people", "apps/documents/review")

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.app import open_database
+from docproc.app import App, open_database
 from docproc.engine.store.task_tables import Operator
 from docproc.errors import UsageError
 from docproc.people.store import accounts, holding, sign_ins
@@ -41,7 +41,7 @@ def add(
     as_json: bool = AsJson,
 ) -> None:
     """Add an operator; asks for a password."""
-    from docproc.people.desk import SKILLS
+    from docproc.people.kinds import TaskKinds
     from docproc.people.sign_in.door import is_name
 
     if not is_name(name):
@@ -49,12 +49,13 @@ def add(
     _one_of("role", role, holding.ROLES)
     if language is not None:
         _one_of("language", language, LANGUAGES)
-    if unasked := sorted(set(skill) - set(SKILLS)):
+    skills = TaskKinds.of(App(load_settings())).skills
+    if unasked := sorted(set(skill) - set(skills)):
         errors.print(
-            f"[yellow]Tasks of DocProc's own never ask for {', '.join(unasked)}: {', '.join(SKILLS)}.[/]"
+            f"[yellow]Tasks of DocProc's own never ask for {', '.join(unasked)}: {', '.join(skills)}.[/]"
         )
     hashed = None if no_password else _hash(password_stdin)
-    account = Account(name, skill or SKILLS, role, display_name, language, hashed, subject)
+    account = Account(name, skill or skills, role, display_name, language, hashed, subject)
 
     async def save(session: AsyncSession) -> None:
         if not await accounts.add(session, account, _user()):

@@ -10,9 +10,9 @@ from fastapi.responses import HTMLResponse
 
 from docproc.app import App
 from docproc.application import Link
+from docproc.apps.documents.review.names import FIELDS, TYPES
 from docproc.http.context import Application
 from docproc.http.pages import pages_of
-from docproc.people.texts.names import FIELDS, TYPES
 from docproc.texts import Catalogue
 
 router = APIRouter(include_in_schema=False)

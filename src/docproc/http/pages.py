@@ -70,7 +70,8 @@ class Pages:
         self._parts = parts
         self._addresses = addresses
         self._everybody = everybody
-        self._links = [link for part in parts for link in part.navigation]
+        links = [link for part in parts for link in part.navigation]
+        self._links = [link for link in links if not any(_is_tab(link, other) for other in links)]
         self.texts = Catalogue(*(part.texts for part in parts if part.texts))
         folders = [FileSystemLoader(part.templates) for part in parts if part.templates]
         self._templates = Environment(
@@ -174,6 +175,12 @@ def _switches(request: Request, name: str, choices: Mapping[str, str], chosen: s
 
 def _with_query(href: str, visitor: Visitor | None) -> str:
     return f"{href}?{urlencode(visitor.query)}" if visitor and visitor.query else href
+
+
+def _is_tab(link: Link, of: Link) -> bool:
+    """What lies below another link's page is a tab there, no entry of the navigation."""
+    is_other = link.href != of.href and of.href != "/" and link.server == of.server
+    return is_other and _is_below(link.href, of.href)
 
 
 def _is_below(path: str, href: str) -> bool:

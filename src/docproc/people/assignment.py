@@ -14,6 +14,7 @@ from docproc.engine.message import utc_now
 from docproc.engine.store import duties
 from docproc.engine.store.session import is_passing
 from docproc.people import matching
+from docproc.people.kinds import TaskKinds
 from docproc.people.store import assigning
 from docproc.people.store.assigning import Lost
 
@@ -32,6 +33,7 @@ class Assignment:
     def __init__(self, application: App, now: Callable[[], datetime] = utc_now) -> None:
         self.settings = application.settings
         self.store = application.store
+        self.kinds = TaskKinds.of(application)
         self.worker_id = application.worker_id
         self.now = now
         self._woken = asyncio.Event()
@@ -89,10 +91,12 @@ class Assignment:
         async with self.store.reading() as session:
             people = await assigning.candidates(session, now)
             ready = [one for one in people if matching.is_ready(one, now)]
-            waiting = await assigning.waiting_for(session, ready)
+            found = await assigning.waiting_for(session, ready)
+        # Of an application that this process does not load, nobody could answer them here.
+        waiting = [one for one in found if one.task_type in self.kinds]
         if not waiting:
             return 0
         # In a thread: with hundreds of people it takes long enough to make others wait.
-        pairs = await asyncio.to_thread(matching.match, waiting, people, now)
+        pairs = await asyncio.to_thread(matching.match, waiting, people, now, self.kinds.usual_seconds)
         async with self.store.writing() as session:
             return await assigning.offer(session, pairs, now)

@@ -14,8 +14,7 @@ DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 # Who was not heard of for longer is away.
 PRESENT_SECONDS = 60.0
 # How long a task takes where nobody knows better.
-USUAL_SECONDS = {"classification": 45.0, "extraction": 90.0}
-OTHER_SECONDS = 90.0
+DEFAULT_SECONDS = 90.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +109,7 @@ class Task:
     skills: frozenset[str]
     deadline: datetime | None
     ahead: int = 0
+    usual_seconds: float = DEFAULT_SECONDS  # of its kind, where nobody has experience with it
 
 
 def can_finish(task: Task, operators: Sequence[Operator], now: datetime) -> bool:
@@ -120,7 +120,7 @@ def can_finish(task: Task, operators: Sequence[Operator], now: datetime) -> bool
     """
     if task.deadline is None:
         return True
-    usual = usual_seconds(task.task_type, operators)
+    usual = usual_seconds(task.task_type, operators, task.usual_seconds)
     finished = 0
     for operator in operators:
         if operator.is_present(now) and task.skills <= operator.skills:
@@ -129,12 +129,14 @@ def can_finish(task: Task, operators: Sequence[Operator], now: datetime) -> bool
     return finished > task.ahead
 
 
-def usual_seconds(task_type: str, operators: Sequence[Operator]) -> float:
-    """How long a task of this type takes, by everybody's experience."""
+def usual_seconds(
+    task_type: str, operators: Sequence[Operator], unknown_seconds: float = DEFAULT_SECONDS
+) -> float:
+    """How long a task of this type takes, by everybody's experience; where there is none, as it is said."""
     known = [operator.handling[task_type] for operator in operators if task_type in operator.handling]
     number = sum(one.n for one in known)
     if number < ENOUGH_TASKS:
-        return USUAL_SECONDS.get(task_type, OTHER_SECONDS)
+        return unknown_seconds
     return max(1.0, sum(one.n * one.mean_seconds for one in known) / number)
 
 

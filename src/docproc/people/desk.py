@@ -13,12 +13,6 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.app import App
-from docproc.apps.documents.review import changes, classification, extraction
-from docproc.apps.documents.review.classification import SplitAnswer, TypeAnswer, asked
-from docproc.apps.documents.review.extraction import FieldsAnswer
-from docproc.apps.documents.store import corrections, documents, pages
-from docproc.apps.documents.store.corrections import Review
-from docproc.apps.documents.tables import DocumentStatus, PageStatus
 from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.store import events, rows, tasks
 from docproc.engine.store.session import is_passing
@@ -26,14 +20,12 @@ from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.engine.transport import Copy
 from docproc.engine.workflow.definition import SecondReader
 from docproc.errors import NotAllowedError, TaskConflictError, UnknownTaskError
+from docproc.people.kinds import Answer, Sitting, TaskKind, TaskKinds, message_of
 from docproc.people.store import holding, operators
 from docproc.people.supervision import second_reader
 
-# What people can be good at: the types of tasks there are.
-SKILLS = ("classification", "extraction")
 LONGEST_REASON = 500
 
-Answer = TypeAnswer | SplitAnswer | FieldsAnswer
 Result = TypeVar("Result")
 
 
@@ -52,6 +44,7 @@ class Desk:
     def __init__(self, application: App) -> None:
         self.application = application
         self.store = application.store
+        self.kinds = TaskKinds.of(application)
         # Called when a person is free or a task has come back.
         self.wake: Callable[[], None] = lambda: None
 
@@ -69,7 +62,7 @@ class Desk:
         return found
 
     async def _create(self, name: str) -> None:
-        row = {"username": name, "skills": list(SKILLS), "is_active": True}
+        row = {"username": name, "skills": list(self.kinds.skills), "is_active": True}
         async with self.store.writing() as session:
             await rows.insert(session, Operator.__table__, [row], on_conflict="nothing")  # type: ignore[arg-type] # is a Table
 
@@ -95,6 +88,7 @@ class Desk:
         """Exclusive: of many at once one has it, the others raise TaskConflictError."""
         task = await self.find(task_id)
         check_may_do(task, operator)
+        self.kinds.check(task.task_type)
 
         async def take(session: AsyncSession) -> bool:
             now = utc_now()
@@ -112,12 +106,16 @@ class Desk:
         """The most urgent task this person may do, claimed; None when there is none."""
 
         async def take(session: AsyncSession) -> BackofficeTask | None:
-            task_id = await holding.claim_next(session, operator, utc_now(), skip)
-            if task_id is None:
-                return None
-            task = await _found(session, task_id)
-            await _note(session, task, Deed("claimed", operator.username, {}))
-            return task
+            passed = list(skip)
+            while (task_id := await holding.claim_next(session, operator, utc_now(), passed)) is not None:
+                task = await _found(session, task_id)
+                if task.task_type in self.kinds:
+                    await _note(session, task, Deed("claimed", operator.username, {}))
+                    return task
+                # Of an application that this process does not load: nobody could answer it here.
+                await holding.let_go(session, task_id, operator.id)
+                passed.append(task_id)
+            return None
 
         return await self._write(take)
 
@@ -176,73 +174,56 @@ class Desk:
         """Once, by the holder; raises TaskConflictError, NotAllowedError or InvalidAnswerError."""
         task = await self.find(task_id)
         _check_holder(task, operator)
-        answer = await self.read(task, said, operator)
+        kind, sitting = self.kinds[task.task_type], await self.sitting(task, operator)
+        answer: Answer = kind.read(said, sitting)
         if second_reader.is_second(task):
             return await self._compare(task, operator, answer)
-        review = await self._review(task, answer, operator)
-        wanted = await self._second_reader(task)
+        prepared = await kind.prepare(sitting, answer)
+        again = second_reader.to_read(kind, _second_reader(sitting), task, answer)
 
         async def apply(session: AsyncSession) -> PipelineMessage | None:
-            message = await self._apply(session, task, answer, review)
-            await second_reader.ask(session, wanted, task, answer, operator)
+            await kind.keep(session, task, prepared)
+            message = None
+            if not _changes_nothing(kind, task, answer):
+                message = await kind.apply(session, task, answer)
+            await second_reader.ask(session, task, again, operator)
             return message
 
-        told = {"changes": changes.of(task, answer)}
+        told = {"changes": kind.changes(task, answer)}
         await self._settle(task, operator, answer.output(), apply, told)
+
+    async def sitting(self, task: BackofficeTask, operator: Operator, language: str = "") -> Sitting:
+        """Of a person at a task, in the language of a page, or else as their account says."""
+        flow = await self.application.versions.workflow(message_of(task))
+        return Sitting(self.application, task, operator, language or operator.language or "en", flow)
 
     async def _compare(self, task: BackofficeTask, operator: Operator, answer: Answer) -> None:
         """A second reading changes nothing by itself: it agrees with the first, or a supervisor is asked."""
+        kind = self.kinds[task.task_type]
         first = await self.find(task.second_of or task.id)
-        found = second_reader.compare(first, task, answer)
+        found = second_reader.compare(kind, first, task, answer)
         reading = second_reader.Reading(operator.username, operator.id, answer.output())
 
         async def note(session: AsyncSession) -> None:
             second_reader.count(session, found)
             if found.disagreed:
-                await second_reader.ask_supervisor(session, first, reading, found)
+                await second_reader.ask_supervisor(session, kind, first, reading, found)
 
-        told = {"changes": changes.of(task, answer), **found.output()}
+        told = {"changes": kind.changes(task, answer), **found.output()}
         await self._settle(task, operator, {**answer.output(), **found.output()}, note, told)
-
-    async def _second_reader(self, task: BackofficeTask) -> SecondReader | None:
-        flow = await self.application.versions.workflow(_message(task))
-        return flow.stage(task.source_stage).second_reader if task.source_stage else None
 
     async def cannot_read(self, task_id: UUID, operator: Operator, reason: str) -> None:
         """Nobody can answer it: the unit goes on as the machine left it, still marked."""
         task = await self.find(task_id)
         _check_holder(task, operator)
+        kind = self.kinds[task.task_type]
         output = {"cannot_read": reason[:LONGEST_REASON]}
-        await self._settle(task, operator, output, lambda session: _as_it_was(session, task), output)
 
-    async def read(self, task: BackofficeTask, said: Mapping[str, Any], operator: Operator) -> Answer:
-        """What was sent, checked."""
-        flow = await self.application.versions.workflow(_message(task))
-        if task.task_type == "extraction":
-            return extraction.read_fields(said, task, decimal_comma=operator.language == "es")
-        if classification.is_split(task):
-            return classification.read_split(said, task)
-        return classification.read_type(said, flow)
+        async def give_up(session: AsyncSession) -> PipelineMessage | None:
+            # What somebody else has said already stands.
+            return None if task.second_of is not None else await kind.give_up(session, task)
 
-    async def _review(self, task: BackofficeTask, answer: Answer, operator: Operator) -> Review | None:
-        if isinstance(answer, FieldsAnswer):
-            return await extraction.review(self.store, task, answer, operator.username)
-        async with self.store.reading() as session:
-            return await classification.review(session, task, answer, operator.username)
-
-    async def _apply(
-        self, session: AsyncSession, task: BackofficeTask, answer: Answer, review: Review | None
-    ) -> PipelineMessage | None:
-        if review is not None:
-            await corrections.record(session, review)
-        if second_reader.is_dispute(task) and second_reader.first_stands(task, answer):
-            return None
-        message = _message(task)
-        if isinstance(answer, FieldsAnswer):
-            return extraction.onward(message, await extraction.apply_fields(session, task, answer))
-        if isinstance(answer, TypeAnswer):
-            await classification.apply_type(session, task, answer)
-        return classification.onward(message, answer)
+        await self._settle(task, operator, output, give_up, output)
 
     async def _settle(
         self,
@@ -262,7 +243,7 @@ class Desk:
             if not await _complete(session, task, operator, output, now):
                 return None
             message = await apply(session)
-            asked = _message(task)
+            asked = message_of(task)
             await tasks.remove_notices(session, asked.request_id, asked.unit_key)
             await tasks.clear_current(session, operator.id, task.id)
             began = task.accepted_at or task.assigned_at or now
@@ -300,8 +281,14 @@ async def _found(session: AsyncSession, task_id: UUID) -> BackofficeTask:
     return found
 
 
-def _message(task: BackofficeTask) -> PipelineMessage:
-    return PipelineMessage.parse(task.message or "")
+def _second_reader(sitting: Sitting) -> SecondReader | None:
+    stage = sitting.task.source_stage
+    return sitting.flow.stage(stage).second_reader if stage else None
+
+
+def _changes_nothing(kind: TaskKind[Any], task: BackofficeTask, answer: Answer) -> bool:
+    """Of two readers a supervisor agrees with the first, whose answer stands."""
+    return second_reader.is_dispute(task) and second_reader.first_stands(kind, task, answer)
 
 
 def check_may_do(task: BackofficeTask, operator: Operator) -> None:
@@ -352,19 +339,6 @@ async def _complete(
         .execution_options(synchronize_session=False)
     )
     return done.first() is not None
-
-
-async def _as_it_was(session: AsyncSession, task: BackofficeTask) -> PipelineMessage | None:
-    """Done by nobody: what the machine had found goes on; what somebody else has said already stands."""
-    if task.second_of is not None:
-        return None
-    if task.task_type == "extraction":
-        done = {"id": task.reference_id, "status": DocumentStatus.COMPLETED}
-        await documents.change_many(session, [done])
-    elif not classification.is_split(task):
-        found = {"id": task.reference_id, "doc_type": asked(task).get("suggested_type")}
-        await pages.change_many(session, [{**found, "status": PageStatus.CLASSIFIED}])
-    return _message(task)
 
 
 async def _note(session: AsyncSession, task: BackofficeTask, deed: Deed) -> None:

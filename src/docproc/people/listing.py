@@ -12,9 +12,9 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, and_, func, literal_column, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.apps.documents.review.classification import asked, is_split
 from docproc.engine.store.tables import Request
 from docproc.engine.store.task_tables import BackofficeTask, Operator
+from docproc.people.kinds import Listed, TaskKinds
 from docproc.people.store import holding
 
 MOST = 50
@@ -39,11 +39,7 @@ class Line:
     """A task in the list."""
 
     id: UUID
-    kind: str  # type, split, fields
-    doc_type: str | None
-    confidence: float | None
-    number: int  # of fields or places to look at
-    pages: tuple[int, ...]
+    listed: Listed
     file: str
     created_at: datetime
     deadline: datetime | None
@@ -105,31 +101,17 @@ async def outline(session: AsyncSession, counter: Counter, operator: Operator, n
     return Outline(counts, (*mine, *free)[:MOST])
 
 
-async def lines(session: AsyncSession, listed: Outline) -> list[Line]:
+async def lines(session: AsyncSession, listed: Outline, kinds: TaskKinds, language: str) -> list[Line]:
     """The same with its words."""
     places = {place.id: place for place in listed.places}
     query = select(BackofficeTask).where(BackofficeTask.id.in_(places))
     tasks = {task.id: task for task in await session.scalars(query)}
     names = await _files(session, {task.request_id for task in tasks.values()})
     return [
-        _line(tasks[one], places[one], names.get(tasks[one].request_id, "")) for one in places if one in tasks
+        _line(task, place, kinds.listed(task, language), names.get(task.request_id, ""))
+        for place in places.values()
+        if (task := tasks.get(place.id))
     ]
-
-
-def kind_of(task: BackofficeTask) -> str:
-    if task.task_type == "extraction":
-        return "fields"
-    return "split" if is_split(task) else "type"
-
-
-def pages_asked(task: BackofficeTask) -> tuple[int, ...]:
-    """The pages a task is about, of its request, from 0."""
-    seen = asked(task)
-    if task.task_type == "extraction":
-        return tuple(int(page) for page in seen.get("page_indices") or ())
-    if is_split(task):
-        return tuple(sorted({int(page) for doubt in seen["splits"] for page in doubt["pages"]}))
-    return (int(seen.get("page_index") or 0),)
 
 
 def _is_mine(operator: Operator) -> ColumnElement[bool]:
@@ -183,15 +165,10 @@ def _name(uploads: Any) -> str:
     return f"{names[0]}{more}" if names else ""
 
 
-def _line(task: BackofficeTask, place: Place, file: str) -> Line:
-    seen, kind = asked(task), kind_of(task)
+def _line(task: BackofficeTask, place: Place, listed: Listed, file: str) -> Line:
     return Line(
         id=task.id,
-        kind=kind,
-        doc_type=seen.get("doc_type") if kind == "fields" else seen.get("suggested_type"),
-        confidence=seen.get("confidence"),
-        number=len(seen.get("review" if kind == "fields" else "splits") or ()),
-        pages=pages_asked(task),
+        listed=listed,
         file=file,
         created_at=task.created_at,
         deadline=task.deadline_utc,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from docproc.people.availability import Operator, own_seconds, usual_seconds
+from docproc.people.availability import DEFAULT_SECONDS, Operator, own_seconds, usual_seconds
 from docproc.people.store.assigning import Candidate, Waiting
 from docproc.people.store.holding import roles_up_to
 
@@ -15,15 +15,22 @@ from docproc.people.store.holding import roles_up_to
 _HORIZON = timedelta(days=1)
 
 
-def match(tasks: Iterable[Waiting], people: Sequence[Candidate], now: datetime) -> list[tuple[UUID, UUID]]:
+def match(
+    tasks: Iterable[Waiting],
+    people: Sequence[Candidate],
+    now: datetime,
+    seconds_of: Callable[[str], float] = lambda _: DEFAULT_SECONDS,
+) -> list[tuple[UUID, UUID]]:
     """(task, person), the most urgent task first, nobody and nothing twice.
+
+    `seconds_of` says how long a type of task takes where nobody has experience with it.
 
     Of those who may take a task: who can finish it in time, then who did the least lately, then who can do
     the fewest kinds of tasks: the others may be needed for what only they can do.
     """
     free = {one.id: one for one in people if is_ready(one, now)}
     leaves = {one.id: _leaves_at(one.person, now) for one in free.values()}
-    paces = _Paces(people)
+    paces = _Paces(people, seconds_of)
 
     def rank(one: Candidate, task: Waiting) -> tuple[bool, int, int, str]:
         done_at = now + timedelta(seconds=paces.seconds(one, task.task_type))
@@ -63,7 +70,8 @@ def _leaves_at(person: Operator, now: datetime) -> datetime:
 class _Paces:
     """How long people take; what everybody of a tenant takes is worked out once."""
 
-    def __init__(self, people: Iterable[Candidate]) -> None:
+    def __init__(self, people: Iterable[Candidate], seconds_of: Callable[[str], float]) -> None:
+        self._seconds_of = seconds_of
         self._colleagues: dict[str, list[Operator]] = defaultdict(list)
         for one in people:
             self._colleagues[one.tenant_id].append(one.person)
@@ -72,5 +80,6 @@ class _Paces:
     def seconds(self, one: Candidate, task_type: str) -> float:
         key = one.tenant_id, task_type
         if key not in self._usual:
-            self._usual[key] = usual_seconds(task_type, self._colleagues[one.tenant_id])
+            colleagues = self._colleagues[one.tenant_id]
+            self._usual[key] = usual_seconds(task_type, colleagues, self._seconds_of(task_type))
         return own_seconds(one.person, task_type, self._usual[key])

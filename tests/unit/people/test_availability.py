@@ -43,7 +43,9 @@ def extraction(seconds: float = 100, ahead: int = 0) -> Task:
 
 
 def classification(seconds: float) -> Task:
-    return Task("classification", frozenset({"classification"}), NOW + timedelta(seconds=seconds))
+    """A kind of task that by itself takes 45 seconds."""
+    skills = frozenset({"classification"})
+    return Task("classification", skills, NOW + timedelta(seconds=seconds), usual_seconds=45)
 
 
 # --- can_finish -----------------------------------------------------------------------------------------

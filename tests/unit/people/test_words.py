@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from docproc.apps.documents.review import checking, reasons
+from docproc.apps.documents import texts
+from docproc.apps.documents.review import checking, names, reasons
 from docproc.apps.documents.understanding import classify
-from docproc.people import texts
-from docproc.people.texts import names
 
 WORKFLOWS = Path(__file__).parents[3] / "config" / "workflows"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from docproc.application import Application, Command, Section, Views
+from docproc.application import Application, Command, Link, Section, Views
 from docproc.apps.documents.statuses import DocumentsStatus
 from docproc.engine.component_spec import REQUEST_UNIT, ComponentSpec
 
@@ -85,7 +85,18 @@ application = Application(
         "classification": f"{_PACKAGE}.review.kinds:classification",
         "extraction": f"{_PACKAGE}.review.kinds:extraction",
     },
-    views=Views(requests=f"{_PACKAGE}.http.views:view"),
+    views=Views(
+        templates=_HERE / "templates",
+        static=_HERE / "static",
+        texts=_HERE / "texts",
+        # Among the tabs of supervisors.
+        navigation=(Link("sup_requests", "/supervisor/requests", server="backoffice", role="supervisor"),),
+        station_pages=(
+            f"{_PACKAGE}.review.station_tasks:router",
+            f"{_PACKAGE}.review.station_requests:router",
+        ),
+        requests=f"{_PACKAGE}.http.views:view",
+    ),
     log_fields=f"{_PACKAGE}.logs:fields",
     requires=("fastapi", "numpy", "openvino", "pypdfium2", "rapidocr"),
     install="docproc[documents]",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -12,7 +12,6 @@ from docproc.engine.message import utc_now
 from docproc.engine.store.session import Store
 from docproc.engine.store.task_tables import Operator
 from docproc.errors import NotAllowedError
-from docproc.people.desk import SKILLS
 from docproc.people.sign_in import limits, passwords, sessions
 from docproc.people.sign_in.sessions import Session
 from docproc.people.store import accounts, sign_ins
@@ -25,9 +24,10 @@ LONGEST_NAME = 64
 
 
 class Door:
-    """One per process."""
+    """One per process. `skills` are given to whom an identity provider brings."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
+    def __init__(self, store: Store, settings: Settings, skills: Sequence[str]) -> None:
+        self.skills = skills
         self.store = store
         self.settings = settings
 
@@ -117,7 +117,7 @@ class Door:
         shown = claims.get("name")
         account = Account(
             name,
-            SKILLS,
+            self.skills,
             display_name=shown[:255] if isinstance(shown, str) and shown.isprintable() else None,
             oidc_subject=subject,
         )

@@ -25,7 +25,7 @@ class NotSignedIn(problems.Problem):
 def register(app: FastAPI) -> None:
     """After the desk. Raises ConfigurationError where an identity provider is set incompletely."""
     application = _application_of(app)
-    app.state.door = Door(application.store, application.settings)
+    app.state.door = Door(application.store, application.settings, app.state.desk.kinds.skills)
     app.state.provider = provider_of(application.settings)
     app.add_exception_handler(NotSignedIn, _to_sign_in)
 

@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
 
 import structlog
 import uvicorn
@@ -27,7 +29,6 @@ from docproc.people.station.routes import (
     account,
     queue,
     sign_in,
-    supervised_requests,
     supervisor,
     tasks,
     work,
@@ -51,17 +52,26 @@ def create_app(application: App) -> FastAPI:
         redoc_url=None,
         lifespan=_lifespan,
     )
+    app.openapi = partial(_openapi, app)  # type: ignore[method-assign] # as FastAPI's own guide has it
     app.state.desk = Desk(application)
     app.state.assignment = Assignment(application)
     app.state.desk.wake = app.state.assignment.wake
     app.add_middleware(Guard)
     problems.register(app)
     gate.register(app)
-    for module in (tasks, queue, work, supervisor, supervised_requests, account):
+    for module in (tasks, queue, work, supervisor, account):
         app.include_router(module.router, dependencies=[Depends(gate.guarded)])
     for open_to_all in (sign_in.router, router):
         app.include_router(open_to_all)
     return app
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """What may be sent as an answer depends on the applications that are loaded."""
+    schema = FastAPI.openapi(app)
+    parts = {name: kind for one in app.state.desk.kinds for name, kind in one.takes().items()}
+    schema["paths"]["/tasks/{task_id}/submit"]["post"].update(tasks.takes(**parts))
+    return schema
 
 
 @router.get("/health", summary="Whether the server lives")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from docproc.people import availability as people
-from docproc.people.desk import SKILLS
+from docproc.people.kinds import TaskKinds
 from docproc.people.store.supervision import Queue
 from docproc.people.supervision.staff import Member
 
@@ -22,27 +22,26 @@ class Line:
     clear_seconds: float | None
 
 
-def lines(queues: Sequence[Queue], members: Sequence[Member]) -> list[Line]:
+def lines(queues: Sequence[Queue], members: Sequence[Member], kinds: TaskKinds) -> list[Line]:
     """Every skill that is asked for or that somebody has."""
     by_skill = {queue.skill: queue for queue in queues}
     held = {skill for member in members for skill in member.operator.skills or ()}
-    return [_line(skill, by_skill.get(skill), members) for skill in sorted({*by_skill, *held, *SKILLS})]
+    skills = sorted({*by_skill, *held, *kinds.skills})
+    return [_line(skill, by_skill.get(skill), members, kinds.usual_seconds(skill)) for skill in skills]
 
 
-def _line(skill: str, queue: Queue | None, members: Sequence[Member]) -> Line:
+def _line(skill: str, queue: Queue | None, members: Sequence[Member], seconds: float) -> Line:
     able = [one for one in members if one.operator.is_active and skill in (one.operator.skills or ())]
     present = [one for one in able if one.is_present and one.is_on_shift]
     number = queue.pending + queue.assigned if queue else 0
     names = tuple(one.operator.username for one in present)
-    return Line(skill, queue, names, len(able), _clear_seconds(skill, number, present, members))
+    usual = people.usual_seconds(skill, [one.person for one in members], seconds)
+    return Line(skill, queue, names, len(able), _clear_seconds(skill, number, present, usual))
 
 
-def _clear_seconds(
-    skill: str, number: int, present: Sequence[Member], members: Sequence[Member]
-) -> float | None:
+def _clear_seconds(skill: str, number: int, present: Sequence[Member], usual: float) -> float | None:
     """If all who are there did nothing else, each at his or her pace."""
     if not number:
         return 0.0
-    usual = people.usual_seconds(skill, [one.person for one in members])
     pace = sum(1 / people.own_seconds(one.person, skill, usual) for one in present)
     return number / pace if pace else None

@@ -12,13 +12,12 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.apps.documents.review.changes import change
 from docproc.engine.store import events
 from docproc.engine.store.task_tables import Operator
 from docproc.errors import InvalidAnswerError, NotAllowedError
+from docproc.people.audit import change
 from docproc.people.availability import DAYS, Shift
 from docproc.people.availability import Operator as Person
-from docproc.people.desk import SKILLS
 from docproc.people.sign_in.door import is_name
 from docproc.people.store import accounts, holding, operators, supervision
 from docproc.people.store.accounts import Account
@@ -67,10 +66,10 @@ class Said:
     is_active: bool
 
     @classmethod
-    def read(cls, said: Mapping[str, Any]) -> Said:
+    def read(cls, said: Mapping[str, Any], skills_known: Sequence[str]) -> Said:
         """Raises InvalidAnswerError with all problems by field."""
         problems: dict[str, str] = {}
-        skills, shifts = _skills(said, problems), _shifts(said, problems)
+        skills, shifts = _skills(said, skills_known, problems), _shifts(said, problems)
         role, language = str(said.get("role") or "operator"), str(said.get("language") or "") or None
         shown = str(said.get("display_name") or "").strip()
         if role not in holding.ROLES:
@@ -93,11 +92,11 @@ def _is_on(value: Any) -> bool:
     return value in (True, "true", "on", "1", 1)
 
 
-def _skills(said: Mapping[str, Any], problems: dict[str, str]) -> list[str]:
+def _skills(said: Mapping[str, Any], known: Sequence[str], problems: dict[str, str]) -> list[str]:
     """A list; or of a form a box for each known skill, and others with commas between."""
     given = said.get("skills", ())
     if not isinstance(given, list):
-        ticked = [skill for skill in SKILLS if _is_on(said.get(f"skill.{skill}"))]
+        ticked = [skill for skill in known if _is_on(said.get(f"skill.{skill}"))]
         given = [*ticked, *(part.strip() for part in str(said.get("other_skills") or "").split(","))]
     found = list(dict.fromkeys(skill for skill in given if skill))
     if not all(isinstance(skill, str) and SKILL.fullmatch(skill) for skill in found):

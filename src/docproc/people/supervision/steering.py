@@ -9,12 +9,12 @@ from uuid import UUID
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.apps.documents.review.changes import change
 from docproc.engine.store import events
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.engine.store.tasks import OPEN
 from docproc.errors import InvalidAnswerError, NotAllowedError, TaskConflictError, UnknownTaskError
 from docproc.people import desk
+from docproc.people.audit import change
 from docproc.people.store import assigning, holding
 
 PRIORITIES = range(10)

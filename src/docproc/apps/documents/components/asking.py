@@ -10,6 +10,7 @@ from enum import Enum, auto
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents.review.pace import USUAL_SECONDS
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store import tasks
 from docproc.engine.store.session import Store
@@ -71,11 +72,12 @@ async def decide(
     asked.sort(key=lambda each: each[1].urgency.order)
     ahead = await tasks.open_ahead(session, task_type, [question.urgency for _, question in asked])
     people = await operators.active(session, {question.message.tenant_id for _, question in asked})
+    usual = USUAL_SECONDS[task_type]
     before: Counter[str] = Counter()  # those of this batch that are more urgent become tasks, too
     for place, question in asked:
         tenant = question.message.tenant_id
         number = ahead.get((tenant, question.urgency), 0) + before[tenant]
-        task = Task(task_type, frozenset({task_type}), question.message.deadline_utc, number)
+        task = Task(task_type, frozenset({task_type}), question.message.deadline_utc, number, usual)
         if not question.waits and not can_finish(task, people[tenant], now):
             decisions[place] = Ask.AFTER
         before[tenant] += 1

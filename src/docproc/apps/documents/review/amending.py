@@ -13,11 +13,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.app import App
 from docproc.apps.documents.review import extraction, grouping, typed
-from docproc.apps.documents.review.changes import Change, change
 from docproc.apps.documents.review.extraction import FieldsAnswer
 from docproc.apps.documents.review.grouping import Grouping
 from docproc.apps.documents.schemas import SchemaField, schemas_of
-from docproc.apps.documents.store import corrections, documents, pages
+from docproc.apps.documents.store import corrections, documents, pages, supervised
 from docproc.apps.documents.store.corrections import Review
 from docproc.apps.documents.tables import Document, DocumentStatus
 from docproc.apps.documents.understanding.memory.examples import same
@@ -29,7 +28,7 @@ from docproc.engine.transport import Copy
 from docproc.engine.workflow.definition import Workflow
 from docproc.engine.workflow.plan import Plan, Step
 from docproc.errors import InvalidAnswerError, RequestConflictError, UnknownRequestError
-from docproc.people.store import supervision
+from docproc.people.audit import Change, change
 
 GROUPING, COLLECTING = "classification_aggregator", "extraction_aggregator"
 # What a wait for an amendment under way sounds like.
@@ -129,8 +128,8 @@ class Amending:
             doubts = [name for name in document.needs_review or () if name not in answer.values]
             await documents.change_many(session, [{"id": document.id, "needs_review": doubts}])
             fields = await session.scalar(select(Document.fields).where(Document.id == document.id))
-            now_is = supervision.Corrected(document.id, answer.values, fields or {}, data)
-            await supervision.narrow_questions(session, now_is)
+            now_is = supervised.Corrected(document.id, answer.values, fields or {}, data)
+            await supervised.narrow_questions(session, now_is)
             return {"extracted_data": data, "extraction_confidence": 1.0, "origin": "BACKOFFICE"}
 
         message = _unit_of_document(opened, document)

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from docproc.apps.documents.review.classification import SplitAnswer, TypeAnswer, asked
+from docproc.apps.documents.review.classification import SplitAnswer, TypeAnswer
 from docproc.apps.documents.review.extraction import FieldsAnswer
 from docproc.engine.store.task_tables import BackofficeTask
-
-Change = dict[str, Any]
-
-
-def change(what: str, before: Any, after: Any) -> Change:
-    return {"what": what, "before": before, "after": after}
+from docproc.people.audit import Change, change
+from docproc.people.kinds import asked
 
 
 def of(task: BackofficeTask, answer: TypeAnswer | SplitAnswer | FieldsAnswer) -> list[Change]:

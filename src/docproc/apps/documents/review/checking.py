@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from docproc.apps.documents.review import typed
-from docproc.apps.documents.review.classification import asked
 from docproc.apps.documents.review.extraction import schema_of
+from docproc.apps.documents.review.names import field_name
 from docproc.apps.documents.schemas import SchemaField
+from docproc.apps.documents.texts import text
 from docproc.apps.documents.understanding import validate
 from docproc.apps.documents.understanding.extract import FieldSpec, FieldValue, rules
 from docproc.apps.documents.understanding.extract.checks import problem
 from docproc.engine.store.task_tables import BackofficeTask
 from docproc.errors import InvalidAnswerError
-from docproc.people.texts import text
-from docproc.people.texts.names import field_name
+from docproc.people.kinds import asked
 from docproc.reading.page import Source
 
 EXAMPLES = {"decimal": ("1250.00", "1.250,00"), "date": ("2026-03-12", "12/03/2026")}

@@ -19,14 +19,10 @@ from docproc.engine.message import PipelineMessage
 from docproc.engine.store.task_tables import BackofficeTask
 from docproc.engine.workflow.definition import Workflow
 from docproc.errors import InvalidAnswerError
+from docproc.people.kinds import asked
 
 BACKOFFICE = "BACKOFFICE"
 SPLIT = "split"
-
-
-def asked(task: BackofficeTask) -> dict[str, Any]:
-    """What the person needs to know."""
-    return task.input_data or {}
 
 
 def is_split(task: BackofficeTask) -> bool:

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.quality import reviews
 from docproc.apps.documents.review import typed
-from docproc.apps.documents.review.classification import BACKOFFICE, asked
+from docproc.apps.documents.review.classification import BACKOFFICE
 from docproc.apps.documents.schemas import SchemaField
 from docproc.apps.documents.store import documents
 from docproc.apps.documents.store.corrections import Review
@@ -21,6 +21,7 @@ from docproc.engine.message import PipelineMessage
 from docproc.engine.store.session import Store
 from docproc.engine.store.task_tables import BackofficeTask
 from docproc.errors import InvalidAnswerError
+from docproc.people.kinds import asked
 from docproc.reading.page import Box
 
 # The source of a value that a person gave.
@@ -59,11 +60,11 @@ def read_fields(
         )
     schema = schema_of(task)
     values = typed.values(schema, given, decimal_comma=decimal_comma)
-    _refuse_missing(schema, {**_found(task), **values})
+    _refuse_missing(schema, {**found(task), **values})
     return FieldsAnswer(values, _places(said.get("where") or {}, values))
 
 
-def _found(task: BackofficeTask) -> dict[str, Any]:
+def found(task: BackofficeTask) -> dict[str, Any]:
     """What the machine had found, doubtful or not."""
     return {name: one.get("value") for name, one in (asked(task).get("fields") or {}).items()}
 
@@ -80,7 +81,7 @@ def _refuse_missing(schema: Mapping[str, SchemaField], values: Mapping[str, Any]
 
 def _places(where: Any, values: Mapping[str, Any]) -> dict[str, tuple[int, Box]]:
     """Places are a help for learning: one that makes no sense is left out."""
-    found: dict[str, tuple[int, Box]] = {}
+    places: dict[str, tuple[int, Box]] = {}
     for name, place in where.items() if isinstance(where, Mapping) else ():
         try:
             x0, y0, x1, y1 = (float(edge) for edge in place["box"])
@@ -88,8 +89,8 @@ def _places(where: Any, values: Mapping[str, Any]) -> dict[str, tuple[int, Box]]
         except (KeyError, TypeError, ValueError):
             continue
         if name in values and 0 <= x0 <= x1 <= 1 and 0 <= y0 <= y1 <= 1:
-            found[name] = (page, (x0, y0, x1, y1))
-    return found
+            places[name] = (page, (x0, y0, x1, y1))
+    return places
 
 
 async def apply_fields(session: AsyncSession, task: BackofficeTask, answer: FieldsAnswer) -> dict[str, Any]:

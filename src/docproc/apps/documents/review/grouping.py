@@ -10,7 +10,6 @@ from uuid import UUID
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.apps.documents.review.changes import Change, change
 from docproc.apps.documents.review.classification import BACKOFFICE, choices
 from docproc.apps.documents.store import corrections, pages
 from docproc.apps.documents.store.corrections import Review
@@ -19,6 +18,7 @@ from docproc.apps.documents.tables import CorrectionSubject, Document, PageStatu
 from docproc.engine.store.tables import Request
 from docproc.engine.workflow.definition import Workflow
 from docproc.errors import InvalidAnswerError
+from docproc.people.audit import Change, change
 
 
 @dataclass(frozen=True, slots=True)

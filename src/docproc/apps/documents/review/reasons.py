@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from docproc.apps.documents.review.checking import readable_rule
-from docproc.people.texts import text
+from docproc.apps.documents.texts import text
 
 _RULE = re.compile(r"(?P<rule>.+) does not hold: ")
 _DISAGREE = re.compile(r"(?P<first>.+?) says (?P<value>.+), (?P<second>.+?) says (?P<other>.+)")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -12,59 +11,52 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.review import extraction
-from docproc.apps.documents.review.classification import asked, choices, is_split
+from docproc.apps.documents.review.classification import choices, is_split
+from docproc.apps.documents.review.pace import USUAL_SECONDS
 from docproc.apps.documents.schemas import SchemaField
 from docproc.apps.documents.tables import File, Page
+from docproc.apps.documents.texts import text
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.engine.workflow.definition import Workflow
 from docproc.errors import NotAllowedError
-from docproc.people.listing import pages_asked
-from docproc.people.store import holding
+from docproc.people.kinds import asked
+from docproc.people.standing import check_holds
 from docproc.reading import page as page_text
 
+# The type of tasks about fields; the others are about pages.
+FIELDS = "extraction"
 # How many pages before and after a doubtful one help to judge it.
 NEIGHBOURS = 2
 
 
-class Standing(StrEnum):
-    """What a task is to a person."""
-
-    HELD = "held"  # theirs to answer
-    FREE = "free"  # theirs to take
-    OTHER = "other"  # somebody else's
-    DONE = "done"
-    NOT_ALLOWED = "not_allowed"
-
-
-def standing(task: BackofficeTask, operator: Operator) -> Standing:
-    if task.tenant_id != operator.tenant_id:
-        return Standing.NOT_ALLOWED
-    if task.status == "assigned" and task.assigned_to == operator.id:
-        return Standing.HELD if task.accepted_at else Standing.FREE  # an offer is taken like any other
-    if task.status == "assigned":
-        return Standing.OTHER
-    if task.status != "pending":
-        return Standing.DONE
-    is_able = set(task.required_skills or ()) <= set(operator.skills or ())
-    is_allowed = is_able and task.needs_role in holding.roles_up_to(operator.role)
-    return Standing.FREE if is_allowed else Standing.NOT_ALLOWED
+def pages_asked(task: BackofficeTask) -> tuple[int, ...]:
+    """The pages a task is about, of its request, from 0."""
+    seen = asked(task)
+    if task.task_type == FIELDS:
+        return tuple(int(page) for page in seen.get("page_indices") or ())
+    if is_split(task):
+        return tuple(sorted({int(page) for doubt in seen["splits"] for page in doubt["pages"]}))
+    return (int(seen.get("page_index") or 0),)
 
 
-def check_holds(task: BackofficeTask, operator: Operator) -> None:
-    if standing(task, operator) is not Standing.HELD:
-        raise NotAllowedError("you do not hold this task", remedy="Take the task first")
+def place(task: BackofficeTask, language: str) -> str:
+    """The same in words."""
+    pages = pages_asked(task)
+    if len(pages) > 1:
+        return text(language, "pages_numbers", first=pages[0] + 1, last=pages[-1] + 1)
+    return text(language, "page_number", number=pages[0] + 1) if pages else ""
 
 
 def check_may_see(task: BackofficeTask, operator: Operator, page: int) -> None:
     """Pages of clients' documents are for whoever holds the task, and only those it is about."""
     check_holds(task, operator)
-    if page not in _pages_shown(task):
+    if task.task_type not in USUAL_SECONDS or page not in _pages_shown(task):
         raise NotAllowedError("this page is not part of the task", remedy="Look at the pages it is about")
 
 
 def _pages_shown(task: BackofficeTask) -> set[int]:
     pages = set(pages_asked(task))
-    if task.task_type != "extraction" and not is_split(task):
+    if task.task_type != FIELDS and not is_split(task):
         (page,) = pages
         pages |= set(range(max(0, page - NEIGHBOURS), page + NEIGHBOURS + 1))
     return pages

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from functools import partial
 from typing import Annotated, Any
 from weakref import WeakKeyDictionary
 
@@ -18,7 +17,6 @@ from docproc.people.listing import Counter, Outline, lines, outline
 from docproc.people.station import pages
 from docproc.people.station.context import DeskOf, Viewer, who_of
 from docproc.people.texts import raw
-from docproc.people.texts.names import type_name
 
 router = APIRouter(include_in_schema=False)
 
@@ -81,5 +79,5 @@ def _counter(desk: Desk) -> Counter:
 
 async def _context(desk: Desk, listed: Outline, language: str) -> dict[str, Any]:
     async with desk.store.reading() as session:
-        found = await lines(session, listed)
-    return {"listing": listed, "lines": found, "type_name": partial(type_name, language)}
+        found = await lines(session, listed, desk.kinds, language)
+    return {"listing": listed, "lines": found}

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from fastapi.routing import APIRoute
+from starlette.routing import NoMatchFound
 
 from docproc.engine.message import utc_now
 from docproc.engine.store.task_tables import Operator
 from docproc.errors import DocProcError, InvalidAnswerError
 from docproc.http import problems
-from docproc.people import texts
 from docproc.people.sign_in import gate
 from docproc.people.station import pages
 from docproc.people.station.context import Supervisor
-from docproc.people.texts.names import TYPES, field_name, type_name
+from docproc.people.station.telling import Telling, span, when
+
+# The name of the route with a request's page, if an application has one: `{request_id}` in its path.
+REQUEST_PAGE = "supervised_request"
+TABS = (
+    ("/supervisor", "sup_queue"),
+    ("/supervisor/operators", "sup_operators"),
+    ("/supervisor/quality", "sup_quality"),
+    ("/supervisor/audit", "sup_audit"),
+)
 
 
 async def _chief(request: Request, operator: Supervisor) -> Operator:
@@ -61,23 +70,23 @@ def _refused(request: Request, error: DocProcError, status: int) -> Response:
 def shown(
     request: Request, template: str, operator: Operator | None, *, status: int = 200, **context: Any
 ) -> HTMLResponse:
-    language = pages.language_of(request, operator)
     # With authentication on the session says who it is; off, every link does.
     who = "" if getattr(request.state, "csrf", "") or operator is None else operator.username
+    telling = Telling.of(request, pages.language_of(request, operator))
     helpers = {
         "who": who,
         "link": partial(_link, who),
-        "type_name": partial(type_name, language),
-        "field_name": partial(field_name, language),
-        "label": partial(_label, language),
-        "problem": partial(_problem, language),
-        "skill_name": partial(_known, language, "sup_skill_"),
-        "state_name": partial(_known, language, "status_"),
-        "deed": partial(_deed, language),
-        "when": _when,
-        "span": _span,
+        "request_link": partial(_request_link, request, who),
+        "tabs": _tabs(request),
+        "label": telling.label,
+        "problem": telling.problem,
+        "skill_name": telling.skill,
+        "state_name": telling.state,
+        "deed": telling.deed,
+        "said": telling.said,
+        "when": when,
+        "span": span,
         "now": utc_now(),
-        "said": partial(_said, language),
         "was_done": "done" in request.query_params,
     }
     return pages.page(request, template, operator, status=status, **{**helpers, **context})
@@ -97,65 +106,17 @@ def _link(who: str, path: str, **query: Any) -> str:
     return f"{path}?{urlencode(asked)}" if asked else path
 
 
-# --- words ----------------------------------------------------------------------------------------------
+def _request_link(request: Request, who: str, request_id: UUID) -> str | None:
+    """The address of its page; None where no application shows one."""
+    try:
+        return _link(who, str(request.app.url_path_for(REQUEST_PAGE, request_id=str(request_id))))
+    except NoMatchFound:
+        return None
 
 
-def _label(language: str, what: str) -> str:
-    """What a change is of: a field, a page's type, where a document begins, something of a task or person."""
-    name, _, page = what.replace(".", ":").partition(":")
-    if name in ("page", "shift") and page.isdecimal():
-        key = "page_number" if name == "page" else "sup_shift"
-        return texts.text(language, key, number=int(page) + 1)
-    key = f"sup_of_{name}"
-    if not texts.is_known(key):
-        return field_name(language, what)
-    told = texts.text(language, key)
-    return f"{told} ({texts.text(language, 'page_number', number=int(page) + 1)})" if page else told
-
-
-def _known(language: str, prefix: str, name: str) -> str:
-    """A name in words; one that nobody translated as it is written."""
-    return texts.text(language, prefix + name) if texts.is_known(prefix + name) else name
-
-
-def _problem(language: str, told: str) -> str:
-    """The messages people can cause here are known by their English words."""
-    key = f"problem: {told}"
-    return texts.text(language, key) if texts.is_known(key) else told
-
-
-def _deed(language: str, kind: str, outcome: str | None) -> str:
-    key = f"deed_{kind}_{outcome}"
-    return texts.text(language, key) if texts.is_known(key) else f"{kind}: {outcome or ''}"
-
-
-def _said(language: str, value: Any) -> str:
-    """A value before or after a change."""
-    if value is None or value == "" or value == []:
-        return "—"
-    if isinstance(value, bool):
-        return texts.text(language, "sup_yes" if value else "sup_no")
-    if isinstance(value, list):
-        return ", ".join(_said(language, one) for one in value)
-    if isinstance(value, dict):
-        return " ".join(_said(language, one) for one in value.values())
-    return type_name(language, value) if value in TYPES else str(value)
-
-
-def _when(moment: datetime | None) -> str:
-    return moment.strftime("%Y-%m-%d %H:%M") if moment else "—"
-
-
-def _span(seconds: float | None) -> str:
-    """A length of time, no finer than it matters."""
-    if seconds is None:
-        return "—"
-    whole = round(abs(seconds))
-    sign = "−" if seconds < 0 and whole else ""
-    if whole < 120:
-        return f"{sign}{whole} s"
-    if whole < 7200:
-        return f"{sign}{whole // 60} min"
-    if whole < 172_800:
-        return f"{sign}{whole // 3600} h {whole % 3600 // 60} min"
-    return f"{sign}{whole // 86_400} d"
+def _tabs(request: Request) -> list[tuple[str, str]]:
+    """(address, key of its text): the applications' pages stand between people and what they did."""
+    manifests = request.app.state.desk.application.applications.all
+    links = [link for one in manifests for link in one.views.navigation if link.server == "backoffice"]
+    added = [(link.href, link.text) for link in links if link.href.startswith("/supervisor/")]
+    return [*TABS[:2], *added, *TABS[2:]]

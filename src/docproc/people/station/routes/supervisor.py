@@ -16,7 +16,7 @@ from docproc.engine.message import utc_now
 from docproc.engine.store.task_tables import Operator
 from docproc.errors import InvalidAnswerError, NotAllowedError
 from docproc.people.availability import DAYS
-from docproc.people.desk import SKILLS, Desk
+from docproc.people.desk import Desk
 from docproc.people.station.context import DeskOf, Said
 from docproc.people.station.routes.supervising import Chief, SupervisorRoute, done, shown
 from docproc.people.store import holding, supervision
@@ -42,7 +42,7 @@ async def queue(request: Request, desk: DeskOf, operator: Chief) -> Response:
         members = await staff.everybody(session, operator.tenant_id, now)
         queues = await supervision.queues(session, operator.tenant_id)
         tasks = await supervision.open_tasks(session, operator.tenant_id, SHOWN_TASKS)
-    lines = overview.lines(queues, members)
+    lines = overview.lines(queues, members, desk.kinds)
     active = [one.operator.username for one in members if one.operator.is_active]
     return shown(request, "supervisor_queue.html", operator, lines=lines, tasks=tasks, people=active)
 
@@ -83,7 +83,7 @@ async def operators(request: Request, desk: DeskOf, operator: Chief) -> Response
 
 @router.get("/operators/new")
 async def new_operator(request: Request, desk: DeskOf, operator: Chief) -> Response:
-    blank = Operator(username="", skills=list(SKILLS), is_active=True, role="operator", shifts=[])
+    blank = Operator(username="", skills=list(desk.kinds.skills), is_active=True, role="operator", shifts=[])
     return _form(request, desk, operator, blank, is_new=True)
 
 
@@ -105,7 +105,7 @@ def _form(request: Request, desk: Desk, operator: Operator, whom: Operator, *, i
         whom=whom,
         is_new=is_new,
         roles=roles,
-        skills=SKILLS,
+        skills=desk.kinds.skills,
         days=DAYS,
         shifts=[*(whom.shifts or ()), {"days": [], "from": "", "to": "", "zone": "Europe/Madrid"}],
     )
@@ -113,7 +113,7 @@ def _form(request: Request, desk: Desk, operator: Operator, whom: Operator, *, i
 
 @router.post("/operators")
 async def create_operator(request: Request, desk: DeskOf, operator: Chief, said: Said) -> Response:
-    wanted, name = staff.Said.read(said), str(said.get("username") or "").strip()
+    wanted, name = staff.Said.read(said, desk.kinds.skills), str(said.get("username") or "").strip()
     give = _may_give(desk, operator)
     await _write(desk, lambda session: staff.create(session, name, wanted, operator, may_give=give))
     return done(request, operator, "/supervisor/operators")
@@ -124,7 +124,8 @@ async def change_operator(
     request: Request, desk: DeskOf, operator: Chief, operator_id: Annotated[UUID, Path()], said: Said
 ) -> Response:
     # An unticked box is not sent: only a form says so of itself.
-    wanted = staff.Said.read({**said, "is_active": said.get("is_active", "form" not in said)})
+    told = {**said, "is_active": said.get("is_active", "form" not in said)}
+    wanted = staff.Said.read(told, desk.kinds.skills)
     give = _may_give(desk, operator)
 
     async def change(session: AsyncSession) -> None:
@@ -159,7 +160,7 @@ async def quality(
     since, tenant = utc_now() - timedelta(days=days), operator.tenant_id
     async with desk.store.reading() as session:
         found: dict[str, Any] = {
-            "overrides": await supervision.overrides(session, tenant, since),
+            "overrides": await desk.kinds.overrides(session, tenant, since),
             "times": await supervision.handling_times(session, tenant, since),
             "per_day": await supervision.per_day(session, tenant, since),
             "agreement": await supervision.agreement(session, tenant, since),

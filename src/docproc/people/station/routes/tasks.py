@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -12,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
 from docproc.engine.store.task_tables import BackofficeTask, Operator
-from docproc.errors import InvalidAnswerError
 from docproc.people.station.context import Actor, DeskOf, Said, TaskId
 from docproc.people.store import holding
 from docproc.people.supervision import second_reader
@@ -22,7 +20,7 @@ router = APIRouter(tags=["tasks"])
 MOST = 500
 
 
-def _takes(**fields: str) -> dict[str, Any]:
+def takes(**fields: str) -> dict[str, Any]:
     """The body for OpenAPI: JSON or a form, in which objects are JSON as text."""
     properties = {name: {"type": kind} for name, kind in {"operator": "string", **fields}.items()}
     schema = {"schema": {"type": "object", "properties": properties}}
@@ -30,9 +28,8 @@ def _takes(**fields: str) -> dict[str, Any]:
     return {"requestBody": {"content": dict.fromkeys(kinds, schema)}}
 
 
-_ANSWER = _takes(doc_type="string", splits="object", extracted_data="object", where="object")
-_REASON = _takes(reason="string")
-_NOTHING = _takes()
+_REASON = takes(reason="string")
+_NOTHING = takes()
 
 
 class TaskInfo(BaseModel):
@@ -107,10 +104,10 @@ async def claim(desk: DeskOf, task_id: TaskId, operator: Actor) -> Outcome:
     return Outcome(task_id=task.id, status=task.status)
 
 
-@router.post("/tasks/{task_id}/submit", openapi_extra=_ANSWER, summary="Answer a task")
+@router.post("/tasks/{task_id}/submit", openapi_extra=_NOTHING, summary="Answer a task")
 async def submit(desk: DeskOf, task_id: TaskId, operator: Actor, said: Said) -> Outcome:
-    """With `doc_type` for a page, `splits` for where documents begin, `extracted_data` for fields."""
-    await desk.submit(task_id, operator, _opened(said))
+    """With what the task's kind asks for; `task_type` and `input_data` of the task say what that is."""
+    await desk.submit(task_id, operator, said)
     return Outcome(task_id=task_id, status="completed")
 
 
@@ -153,17 +150,3 @@ async def next_task(desk: DeskOf, operator: Actor) -> Outcome | Response:
     """204 when there is none for this person."""
     task = await desk.next(operator)
     return Response(status_code=204) if task is None else Outcome(task_id=task.id, status=task.status)
-
-
-def _opened(said: dict[str, Any]) -> dict[str, Any]:
-    """A form's JSON comes as text."""
-    opened = dict(said)
-    for name in ("extracted_data", "splits", "where"):
-        if isinstance(opened.get(name), str):
-            try:
-                opened[name] = json.loads(opened[name])
-            except ValueError:
-                raise InvalidAnswerError(
-                    f"{name} is not JSON", problems={name: "it is not JSON"}, remedy="Send a JSON object"
-                ) from None
-    return opened

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -14,14 +15,16 @@ from docproc.apps.documents.http.page_images import Wanted, picture
 from docproc.apps.documents.review import grouping
 from docproc.apps.documents.review.amending import Amending, Opened
 from docproc.apps.documents.review.classification import choices
-from docproc.apps.documents.store import pages
+from docproc.apps.documents.review.names import field_name, type_name
+from docproc.apps.documents.store import pages, supervised
 from docproc.engine.store import answers, events
 from docproc.engine.store.task_tables import Operator
 from docproc.errors import InvalidAnswerError
 from docproc.people.desk import Desk
 from docproc.people.station.context import Application, DeskOf, Said
-from docproc.people.station.routes.supervising import Chief, SupervisorRoute, done, shown
-from docproc.people.store import supervision
+from docproc.people.station.pages import language_of
+from docproc.people.station.routes import supervising
+from docproc.people.station.routes.supervising import REQUEST_PAGE, Chief, SupervisorRoute, done
 
 router = APIRouter(prefix="/supervisor/requests", route_class=SupervisorRoute, include_in_schema=False)
 
@@ -37,12 +40,12 @@ async def search(
     request: Request, desk: DeskOf, operator: Chief, q: Annotated[str, Query(max_length=255)] = ""
 ) -> Response:
     async with desk.store.reading() as session:
-        found = await supervision.find_requests(session, operator.tenant_id, q.strip(), FOUND)
+        found = await supervised.find_requests(session, operator.tenant_id, q.strip(), FOUND)
         names = {one.id: [file.name for file in await pages.files(session, one.id)] for one in found}
-    return shown(request, "supervisor_requests.html", operator, found=found, names=names, q=q)
+    return _shown(request, "documents/requests.html", operator, found=found, names=names, q=q)
 
 
-@router.get("/{request_id}")
+@router.get("/{request_id}", name=REQUEST_PAGE)
 async def one_request(request: Request, desk: DeskOf, request_id: RequestId, operator: Chief) -> Response:
     """Looking changes nothing but the record of who looked."""
     opened = await Amending(desk.application).open(request_id, operator.tenant_id)
@@ -53,9 +56,9 @@ async def one_request(request: Request, desk: DeskOf, request_id: RequestId, ope
     async with desk.store.reading() as session:
         versions = await answers.of_request(session, request_id)
         files = await pages.files(session, request_id)
-    return shown(
+    return _shown(
         request,
-        "supervisor_request.html",
+        "documents/request.html",
         operator,
         opened=opened,
         versions=versions,
@@ -65,6 +68,15 @@ async def one_request(request: Request, desk: DeskOf, request_id: RequestId, ope
         first_of_file=grouping.first_of_files(opened.pages),
         can_regroup=opened.can_regroup and len(opened.pages) <= MOST_PAGES,
     )
+
+
+def _shown(request: Request, template: str, operator: Operator, **context: Any) -> Response:
+    language = language_of(request, operator)
+    words: dict[str, Any] = {
+        "type_name": partial(type_name, language),
+        "field_name": partial(field_name, language),
+    }
+    return supervising.shown(request, template, operator, **words, **context)
 
 
 @router.post("/{request_id}/documents/{document_id}/fields")

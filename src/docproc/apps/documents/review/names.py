@@ -60,6 +60,12 @@ def field_name(language: str, name: str) -> str:
     return _name(FIELDS, language, name)
 
 
+def known(language: str, name: str) -> str | None:
+    """What a field or a type is called; None where nobody translated it."""
+    both = FIELDS.get(name) or TYPES.get(name)
+    return both[language == "es"] if both else None
+
+
 def _name(known: dict[str, tuple[str, str]], language: str, name: str) -> str:
     if name in known:
         return known[name][language == "es"]

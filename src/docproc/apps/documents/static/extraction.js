@@ -4,7 +4,7 @@ import { keepDraft, keptDraft } from "/static/drafts.js";
 import { get, post } from "/static/http.js";
 import { fill } from "/static/live.js";
 import { complain, isExplained, language, onKeys, operator, ready, submit, task, tell, texts } from "/static/task.js";
-import { Viewer, withTools } from "/static/viewer.js";
+import { Viewer, withTools } from "/static/documents/viewer.js";
 
 const CHECK_MS = 250;
 const form = document.getElementById("answer");

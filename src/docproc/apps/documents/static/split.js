@@ -2,7 +2,7 @@
 
 import { keepDraft, keptDraft } from "/static/drafts.js";
 import { onKeys, ready, submit, task, tell, texts } from "/static/task.js";
-import { Viewer, withTools } from "/static/viewer.js";
+import { Viewer, withTools } from "/static/documents/viewer.js";
 
 const form = document.getElementById("answer");
 const doubts = [...form.querySelectorAll(".doubt")];
