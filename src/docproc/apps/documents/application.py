@@ -91,6 +91,7 @@ application = Application(
         texts=_HERE / "texts",
         # Among the tabs of supervisors.
         navigation=(Link("sup_requests", "/supervisor/requests", server="backoffice", role="supervisor"),),
+        api_pages=(f"{_PACKAGE}.http.home:router",),
         station_pages=(
             f"{_PACKAGE}.review.station_tasks:router",
             f"{_PACKAGE}.review.station_requests:router",

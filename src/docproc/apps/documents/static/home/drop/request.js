@@ -1,11 +1,11 @@
 // The request on show: what became of it, what can be done with it, and what was found.
 
-import { drawDocuments, pickFirst } from "/static/drop/documents.js";
-import { alertOf, button, byId, element, isWide, language, say, shownNumber, shownStatus, texts } from "/static/drop/elements.js";
-import { choose, refreshList } from "/static/drop/following.js";
-import { call } from "/static/drop/sending.js";
-import { onDraw, OVER, state, STEPS } from "/static/drop/state.js";
-import { drawViewer } from "/static/drop/viewer.js";
+import { drawDocuments, pickFirst } from "/static/documents/home/drop/documents.js";
+import { alertOf, button, byId, element, isWide, language, say, shownNumber, shownStatus, texts } from "/static/documents/home/drop/elements.js";
+import { choose, refreshList } from "/static/documents/home/drop/following.js";
+import { call } from "/static/documents/home/drop/sending.js";
+import { onDraw, OVER, state, STEPS } from "/static/documents/home/drop/state.js";
+import { drawViewer } from "/static/documents/home/drop/viewer.js";
 
 onDraw("request", () => {
   const { detail } = state;

@@ -1,8 +1,8 @@
 // Documents and their fields, each with the way to its place on the page.
 
-import { button, element, isWide, say, shownName, shownType, texts } from "/static/drop/elements.js";
-import { redraw, state } from "/static/drop/state.js";
-import { showPage } from "/static/drop/viewer.js";
+import { button, element, isWide, say, shownName, shownType, texts } from "/static/documents/home/drop/elements.js";
+import { redraw, state } from "/static/documents/home/drop/state.js";
+import { showPage } from "/static/documents/home/drop/viewer.js";
 
 export function drawDocuments(detail) {
   return (detail.result?.documents ?? []).map((one, index) => {

@@ -10,13 +10,17 @@ import httpx
 import pytest
 
 from docproc.app import App
-from docproc.console import home, servers
+from docproc.apps.documents.application import application as documents
+from docproc.apps.documents.http import home
+from docproc.console import servers
 from docproc.people import texts as people_texts
 from docproc.settings import Settings
 from docproc.texts import LANGUAGES, Catalogue
 
-SCRIPTS = Path(home.__file__).parent / "static" / "home"
-CATALOGUE = Catalogue(Path(home.__file__).parent / "texts", people_texts.FOLDER)
+STATIC, TEXTS = documents.views.static, documents.views.texts
+assert STATIC and TEXTS
+SCRIPTS = STATIC / "home"
+CATALOGUE = Catalogue(TEXTS, people_texts.FOLDER)
 
 
 def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, workflows: list[str]) -> str:
@@ -35,7 +39,7 @@ def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, workfl
 def test_page_has_no_inline_script_and_escapes_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     html = shown(tmp_path, monkeypatch, "es", ["<b>x</b>"])
     assert "<b>" not in html and "&lt;b&gt;x" in html
-    assert html.count("<script") == 1 and 'src="/static/drop.js"' in html
+    assert html.count("<script") == 1 and 'src="/static/documents/home/drop.js"' in html
     assert "style=" not in html and "onclick" not in html
     assert '<html lang="es">' in html
 

@@ -1,7 +1,7 @@
 // The page itself, with the place where the picked field was found.
 
-import { byId, say, shownName } from "/static/drop/elements.js";
-import { redraw, state } from "/static/drop/state.js";
+import { byId, say, shownName } from "/static/documents/home/drop/elements.js";
+import { redraw, state } from "/static/documents/home/drop/state.js";
 
 export function showPage(number) {
   state.picked = null;

@@ -1,4 +1,4 @@
-"""The home page: files in by hand, answers to look at."""
+"""The home page where documents are installed: files in by hand, answers to look at."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from docproc.app import App
-from docproc.application import Link
 from docproc.apps.documents.review.names import FIELDS, TYPES
 from docproc.http.context import Application
 from docproc.http.pages import pages_of
 from docproc.texts import Catalogue
 
 router = APIRouter(include_in_schema=False)
-
-LINK = Link("inbox", "/")
 
 # What the page's script says; the rest is in the page.
 SCRIPT_TEXTS = (
@@ -32,7 +29,7 @@ async def page(request: Request, application: Application) -> HTMLResponse:
     pages = pages_of(request)
     workflows = await asyncio.to_thread(_workflow_names, application)
     texts = script_texts(pages.texts, pages.language_of(request))
-    return pages.page(request, "home.html", workflows=workflows, texts=texts)
+    return pages.page(request, "documents/home.html", workflows=workflows, texts=texts)
 
 
 def script_texts(texts: Catalogue, language: str) -> dict[str, Any]:

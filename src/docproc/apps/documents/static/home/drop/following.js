@@ -1,8 +1,8 @@
 // Following the list and the request on show, as often as it matters.
 
-import { alertOf, byId } from "/static/drop/elements.js";
-import { call, Refused } from "/static/drop/sending.js";
-import { OVER, redraw, state } from "/static/drop/state.js";
+import { alertOf, byId } from "/static/documents/home/drop/elements.js";
+import { call, Refused } from "/static/documents/home/drop/sending.js";
+import { OVER, redraw, state } from "/static/documents/home/drop/state.js";
 
 const RUNNING_MS = 300;
 const HIDDEN_MS = 5000;

@@ -1,13 +1,13 @@
 // The home page: sends files, follows requests, shows answers beside the pages they came from.
 // Here is what people do; each subject has a module of its own.
 
-import { byId } from "/static/drop/elements.js";
-import { choose, followCurrent, followList, refreshList, wakeUp } from "/static/drop/following.js";
-import "/static/drop/list.js";
-import "/static/drop/request.js";
-import { send } from "/static/drop/sending.js";
-import { state } from "/static/drop/state.js";
-import { closePage, drawBox, showPage } from "/static/drop/viewer.js";
+import { byId } from "/static/documents/home/drop/elements.js";
+import { choose, followCurrent, followList, refreshList, wakeUp } from "/static/documents/home/drop/following.js";
+import "/static/documents/home/drop/list.js";
+import "/static/documents/home/drop/request.js";
+import { send } from "/static/documents/home/drop/sending.js";
+import { state } from "/static/documents/home/drop/state.js";
+import { closePage, drawBox, showPage } from "/static/documents/home/drop/viewer.js";
 
 /** One after the other; the first that arrives is shown. */
 async function sendAll(files) {

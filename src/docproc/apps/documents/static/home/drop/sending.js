@@ -1,7 +1,7 @@
 // Talking to the server: questions answered in JSON, and files on their way with their progress.
 
-import { byId, texts } from "/static/drop/elements.js";
-import { redraw, state } from "/static/drop/state.js";
+import { byId, texts } from "/static/documents/home/drop/elements.js";
+import { redraw, state } from "/static/documents/home/drop/state.js";
 
 /** What the server said no to, in its own words. */
 export class Refused extends Error {

@@ -1,8 +1,8 @@
 // The list: files on their way, then the latest requests.
 
-import { byId, element, language, shownStatus, texts } from "/static/drop/elements.js";
-import { choose } from "/static/drop/following.js";
-import { onDraw, OVER, state, STEPS } from "/static/drop/state.js";
+import { byId, element, language, shownStatus, texts } from "/static/documents/home/drop/elements.js";
+import { choose } from "/static/documents/home/drop/following.js";
+import { onDraw, OVER, state, STEPS } from "/static/documents/home/drop/state.js";
 
 onDraw("list", () => {
   const list = byId("requests");
