@@ -10,16 +10,14 @@ from rich.markup import escape
 from typer.core import TyperGroup
 
 from docproc import __version__
-from docproc.apps.documents.cli import corrections, eval, learn, samples
+from docproc.apps.documents.cli import corrections, eval, learn, run, samples, submit
 from docproc.cli import (
     cancel,
     database,
     deadletters,
     operator,
     request,
-    run,
     status,
-    submit,
     up,
     watch,
     worker,

@@ -6,9 +6,9 @@ from uuid import UUID
 
 import typer
 
-from docproc.cli import answers
-from docproc.cli.server import ServerOption, connected
+from docproc.apps.documents.cli import answers
 from docproc.terminal.output import console, print_json
+from docproc.terminal.server import ServerOption, connected
 
 
 def status(

@@ -10,13 +10,13 @@ from uuid import UUID
 import typer
 from rich.markup import escape
 
-from docproc.cli.answers import HAS_QUESTIONS, moment
-from docproc.cli.printer import Printer
-from docproc.cli.server import Server, ServerOption, connected
+from docproc.apps.documents.cli.answers import HAS_QUESTIONS, moment
 from docproc.engine.store.requests import TERMINAL
 from docproc.errors import TransportError
 from docproc.terminal.output import errors
+from docproc.terminal.printer import Printer
 from docproc.terminal.progress import SHOWN, LiveView, Progress
+from docproc.terminal.server import Server, ServerOption, connected
 
 LOOK_SECONDS = 0.5
 # A server that restarts is waited for.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from docproc.cli.sources import batches, collect, parse_metadata, unique_names
+from docproc.apps.documents.cli.sources import batches, collect, parse_metadata, unique_names
 from docproc.errors import UsageError
 
 

@@ -13,11 +13,11 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
 
-from docproc.cli.server import Server, ServerOption, connected
-from docproc.cli.sources import Batch, Source, batches, parse_metadata
+from docproc.apps.documents.cli.sources import Batch, Source, batches, parse_metadata
 from docproc.cli.watch import follow
 from docproc.errors import PermanentError
 from docproc.terminal.output import console, errors, print_json
+from docproc.terminal.server import Server, ServerOption, connected
 
 
 def submit(

@@ -14,8 +14,8 @@ from sqlalchemy import case, exists, func, or_, select
 from sqlalchemy.engine import Row
 
 from docproc.app import App, open_database
+from docproc.apps.documents.cli.sources import Batch
 from docproc.apps.documents.tables import REQUESTS, Document, DocumentStatus, Page, PageStatus
-from docproc.cli.sources import Batch
 from docproc.engine.store.requests import TERMINAL
 from docproc.engine.store.tables import Message, Request
 from docproc.errors import RequestConflictError

@@ -14,13 +14,13 @@ from uuid import UUID
 import typer
 from pydantic_core import to_jsonable_python
 
-from docproc.cli import embedded
-from docproc.cli.printer import Printer
-from docproc.cli.sources import Batch, batches, parse_metadata
+from docproc.apps.documents.cli import embedded
+from docproc.apps.documents.cli.sources import Batch, batches, parse_metadata
 from docproc.errors import DocProcError, UsageError
 from docproc.http.reception import Arrival
 from docproc.settings import Settings
 from docproc.terminal.output import errors, run_async
+from docproc.terminal.printer import Printer
 from docproc.terminal.progress import SHOWN, LiveView
 from docproc.terminal.signals import stop_on_signals
 

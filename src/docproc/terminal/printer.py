@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 from rich.markup import escape
 
-from docproc.cli import answers
-from docproc.cli.sources import unique_names
+from docproc.apps.documents.cli import answers
+from docproc.apps.documents.cli.sources import unique_names
 from docproc.engine.store.requests import TERMINAL
 from docproc.errors import UsageError
 from docproc.terminal.output import console, errors, print_json
