@@ -96,6 +96,7 @@ application = Application(
             f"{_PACKAGE}.review.station_requests:router",
         ),
         requests=f"{_PACKAGE}.http.views:view",
+        terminal=f"{_PACKAGE}.cli.view:view",
     ),
     log_fields=f"{_PACKAGE}.logs:fields",
     requires=("fastapi", "numpy", "openvino", "pypdfium2", "rapidocr"),
