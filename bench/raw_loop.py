@@ -18,7 +18,8 @@ from docproc.apps.documents.schemas import schemas_of
 from docproc.apps.documents.understanding import boundaries
 from docproc.apps.documents.understanding.boundaries import PageKind, marks
 from docproc.apps.documents.understanding.classify import classify
-from docproc.apps.documents.understanding.extract import FieldSpec, extract
+from docproc.apps.documents.understanding.extract.document import extract
+from docproc.apps.documents.understanding.extract.spec import FieldSpec
 from docproc.reading import reading
 from docproc.settings import Settings
 

@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 _lock = threading.Lock()
@@ -79,11 +80,14 @@ def main() -> None:
 
 
 def _import_everything() -> None:
-    import docproc.cli.main
+    import typer
+
+    from docproc.cli.main import app
     from docproc.registry import Registry
 
+    root: Any = typer.main.get_command(app)
     registry = Registry({})
-    assert docproc.cli.main and all(registry.load(name) for name in registry.names)
+    assert all(root.commands.values()) and all(registry.load(name) for name in registry.names)
 
 
 def _supervise(order: dict[str, str]) -> None:

@@ -9,9 +9,9 @@ from docproc.errors import DocProcError
 
 def main() -> None:
     if len(sys.argv) > 1:
-        from docproc.cli.main import main as command_line
+        from docproc.cli.start import main as command_line
 
-        return command_line()
+        return command_line("python -m docproc")
     from docproc.cli.worker import run_component
     from docproc.settings import Settings
 

@@ -59,7 +59,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """What the web console shows of an application."""
+    """What the web console and the terminal show of an application."""
 
     # Folders of Jinja templates, of files served under /static/<application's name>/, and of texts
     # (`*.yaml`: key -> {en, es}).
@@ -73,6 +73,8 @@ class Views:
     # What the list and the page of requests show beyond the engine's own columns: a `RequestView`
     # (docproc.http.views).
     requests: ImportPath | None = None
+    # How its requests look in a terminal: a `TerminalView` (docproc.terminal.view).
+    terminal: ImportPath | None = None
 
 
 @dataclass(frozen=True, slots=True)

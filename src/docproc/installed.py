@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import Any
 
+from docproc import entry_points
 from docproc.application import ENTRY_POINT_GROUP, Application
+from docproc.entry_points import Point
 from docproc.errors import ConfigurationError
 
 BLOBSTORES = "docproc.blobstores"
@@ -50,9 +51,9 @@ class Installed:
 
 
 @cache
-def find_points(group: str) -> tuple[EntryPoint, ...]:
+def find_points(group: str) -> tuple[Point, ...]:
     """The entry points of a group; of two with one name the first found counts, as Python's imports do."""
-    found = {point.name: point for point in reversed(list(entry_points(group=group)))}
+    found = {point.name: point for point in reversed(list(entry_points.find(group)))}
     return tuple(found[name] for name in sorted(found))
 
 
@@ -65,10 +66,8 @@ def find_applications() -> Installed:
         try:
             manifest = point.load()
         except ImportError as error:
-            distribution = point.dist.name if point.dist else point.value
-            skipped.append(
-                Skipped(point.name, f"which cannot be imported: {error}", f"Install {distribution} anew")
-            )
+            anew = f"Install {point.distribution or point.value} anew"
+            skipped.append(Skipped(point.name, f"which cannot be imported: {error}", anew))
             continue
         if not isinstance(manifest, Application) or manifest.name != point.name:
             raise ConfigurationError(

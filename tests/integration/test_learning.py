@@ -16,8 +16,9 @@ from docproc.apps.documents.quality.measure import FileVerdict, PageVerdict
 from docproc.apps.documents.quality.training import extraction, fields
 from docproc.apps.documents.quality.understand import How
 from docproc.apps.documents.understanding import classify, models
-from docproc.apps.documents.understanding.extract import FieldSpec, calibrate
+from docproc.apps.documents.understanding.extract import calibrate
 from docproc.apps.documents.understanding.extract.scorer import Weights
+from docproc.apps.documents.understanding.extract.spec import FieldSpec
 from docproc.engine.running.pools import Pools
 from docproc.errors import UsageError
 from docproc.reading.page import PageText, unpack

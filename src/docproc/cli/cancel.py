@@ -6,8 +6,8 @@ from uuid import UUID
 
 import typer
 
-from docproc.cli.server import ServerOption, connected
 from docproc.terminal.output import console, print_json
+from docproc.terminal.server import ServerOption, connected
 
 
 def cancel(

@@ -6,9 +6,9 @@ from uuid import UUID
 
 import typer
 
-from docproc.cli import answers
-from docproc.cli.server import ServerOption, connected
 from docproc.terminal.output import console, print_json
+from docproc.terminal.server import ServerOption, connected
+from docproc.terminal.view import HAS_QUESTIONS, load_views
 
 
 def status(
@@ -22,6 +22,6 @@ def status(
         asks = bool(there.detail(request_id)["open_tasks"])
     if as_json:
         return print_json(found)
-    console.print(answers.render(str(request_id), found), highlight=False)
+    console.print(load_views().answer(str(request_id), found), highlight=False)
     if asks:
-        console.print(f"  It {answers.HAS_QUESTIONS}", style="yellow", highlight=False, soft_wrap=True)
+        console.print(f"  It {HAS_QUESTIONS}", style="yellow", highlight=False, soft_wrap=True)

@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from docproc import __version__
 from docproc.app import App
 from docproc.application import load
+from docproc.engine.running.connecting import connect
 from docproc.engine.running.leases import Heartbeat
 from docproc.engine.store import workers
 from docproc.errors import TransportError
@@ -89,13 +90,16 @@ async def ready(application: Application) -> dict[str, str]:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Beside the endpoints: the way to the broker, publishing what it missed, answers, and the sweep."""
+    """Beside the endpoints: the way to the broker, publishing what it missed, answers, and the sweep.
+
+    Requests are taken in while the broker is away: the relay publishes them later.
+    """
     application: App = app.state.application
     heartbeat = _heartbeat(application)
     if heartbeat is not None:
         await heartbeat.start()
     jobs: tuple[Callable[[], Awaitable[None]], ...] = (
-        lambda: _connect(application),
+        lambda: connect(application.transport),
         application.relay.run,
         lambda: send_answers(application.settings, application.store, application.worker_id),
         lambda: _sweep_now_and_then(application),
@@ -128,20 +132,6 @@ async def _leave(application: App, heartbeat: Heartbeat | None) -> None:
     if heartbeat is not None:
         async with application.store.claiming() as connection:
             await workers.leave(connection, application.worker_id)
-
-
-async def _connect(application: App) -> None:
-    """Requests are taken in meanwhile: the relay publishes them later."""
-    if application.transport.is_connected:  # by whoever made the application
-        return
-    pause = 0.2
-    while True:
-        try:
-            return await application.transport.open()
-        except TransportError as error:
-            log.warning("waiting_for_broker", problem=str(error))
-        await asyncio.sleep(pause)
-        pause = min(pause * 2, _PAUSE_SECONDS)
 
 
 async def _sweep_now_and_then(application: App) -> None:

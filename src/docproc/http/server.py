@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import structlog
 import uvicorn
 from fastapi import FastAPI
 
 from docproc.app import App
+from docproc.engine.running.serving import serve_until
 from docproc.errors import ConfigurationError
 from docproc.http.app import create_app
 from docproc.http.exposure import check_api
@@ -23,12 +24,6 @@ _BACKLOG = 2048
 _MAX_MESSAGE = 64 * 1024
 # A client that takes nothing for this long is gone, and what waits for it is let go of.
 PEER_SECONDS = 30
-
-
-class _Server(uvicorn.Server):
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield  # signals are the business of whoever runs us
 
 
 async def serve(
@@ -57,20 +52,11 @@ async def serve(
         ws_per_message_deflate=False,  # what is sent is small, a compressor for each client is not
         timeout_graceful_shutdown=max(1, int(application.settings.shutdown_seconds)),
     )
-    server = _Server(config)
-    listening = bind(host, port)
-    with contextlib.closing(listening):
+    with contextlib.closing(bind(host, port)) as listening:
         shown = listening.getsockname()
         log.info("api_listening", host=shown[0], port=shown[1])
-        serving = asyncio.create_task(server.serve(sockets=[listening]), name="api")
-        stop = asyncio.create_task(stopping.wait())
-        try:
-            await asyncio.wait({serving, stop}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            stop.cancel()
-            api.state.hub.stop()  # first: the server waits for all that is open
-            server.should_exit = True
-            await serving
+        # The hub stops first: the server waits for all that is open.
+        await serve_until(stopping, config, listening, name="api", before_stop=api.state.hub.stop)
     log.info("api_stopped")
 
 

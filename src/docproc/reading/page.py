@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import numpy
-import numpy.typing
 import orjson
+
+if TYPE_CHECKING:  # workers that only move messages read workflow files, and do without it
+    import numpy
+    import numpy.typing
 
 # [x0, y0, x1, y1] as fractions of the upright page, origin top left.
 Box = tuple[float, float, float, float]

@@ -1,4 +1,4 @@
-"""The live view of running requests: a line each with pages, documents, stage and the time that is left."""
+"""The live view of running requests: a line each with what is done, the status and the time that is left."""
 
 from __future__ import annotations
 
@@ -31,37 +31,16 @@ class Progress:
     name: str
     status: str
     deadline: datetime | None = None
-    pages: int | None = None
-    pages_read: int | None = None
-    pages_classified: int | None = None
-    documents: int | None = None
-    documents_done: int | None = None
+    # Of the work that is done, between 0 and 1; and how much of what, as the application counts it.
+    share: float | None = None
+    counts: str = ""
     questions: int = 0
 
     @property
-    def share(self) -> float | None:
-        """Of the work, between 0 and 1; None when nothing is known to measure it by."""
-        if self.pages is None or self.pages_read is None:
-            return None
-        done = self.pages_read + (self.pages_classified or 0) + (self.documents_done or 0)
-        return min(done / max(2 * self.pages + (self.documents or 1), 1), 1.0)
-
-    @property
-    def counts(self) -> str:
-        """`read 3/10 · classified 2/10 · documents 1/2`"""
-        said = []
-        if self.pages is not None and self.pages_read is not None:
-            said.append(f"read {self.pages_read}/{self.pages}")
-            said.append(f"classified {self.pages_classified or 0}/{self.pages}")
-        elif self.pages is not None:
-            said.append(f"{self.pages} pages")
-        if self.documents and self.documents_done is not None:
-            said.append(f"documents {self.documents_done}/{self.documents}")
-        elif self.documents:
-            said.append(f"{self.documents} documents")
-        if self.questions:
-            said.append(f"waits for a person: {self.questions}")
-        return " · ".join(said)
+    def said(self) -> str:
+        """The counts, and whether people are asked."""
+        waits = f"waits for a person: {self.questions}" if self.questions else ""
+        return " · ".join(filter(None, (self.counts, waits)))
 
 
 def time_left(deadline: datetime | None, now: datetime) -> Text:
@@ -161,6 +140,6 @@ def lines(running: Sequence[Progress]) -> Table:
         share = one.share
         bar = ProgressBar(total=1.0, completed=share or 0.0, width=20, pulse=share is None)
         name = one.name if len(one.name) <= LONGEST_NAME else f"{one.name[: LONGEST_NAME - 1]}…"
-        counts = Text(one.counts)
-        table.add_row(Text(name), bar, Text(one.status, "cyan"), counts, time_left(one.deadline, now))
+        said = Text(one.said)
+        table.add_row(Text(name), bar, Text(one.status, "cyan"), said, time_left(one.deadline, now))
     return table

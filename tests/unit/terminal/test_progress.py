@@ -13,30 +13,12 @@ from docproc.terminal import progress as live
 from docproc.terminal.progress import Progress, time_left
 
 
-@pytest.mark.parametrize(
-    ("progress", "share", "counts"),
-    [
-        (Progress("a", "received"), None, ""),
-        (Progress("a", "splitting", pages=4), None, "4 pages"),
-        (Progress("a", "processing", None, 4, 2, 1), 3 / 9, "read 2/4 · classified 1/4"),
-        (
-            Progress("a", "extracting", None, 4, 4, 4, 2, 1),
-            9 / 10,
-            "read 4/4 · classified 4/4 · documents 1/2",
-        ),
-        (Progress("a", "extracting", None, 4, 4, 4, 2, 2), 1.0, "read 4/4 · classified 4/4 · documents 2/2"),
-        (
-            Progress("a", "processing", None, 1, 1, 0, questions=1),
-            1 / 3,
-            "read 1/1 · classified 0/1 · waits for a person: 1",
-        ),
-    ],
-)
-def test_share_and_counts_follow_pages_and_documents(
-    progress: Progress, share: float | None, counts: str
-) -> None:
-    assert progress.share == share
-    assert progress.counts == counts
+def test_a_line_says_the_counts_and_who_is_waited_for() -> None:
+    assert Progress("a", "received").said == ""
+    assert Progress("a", "processing", counts="read 1/1").said == "read 1/1"
+    assert (
+        Progress("a", "processing", counts="read 1/1", questions=1).said == "read 1/1 · waits for a person: 1"
+    )
 
 
 @pytest.mark.parametrize(

@@ -50,12 +50,31 @@ _COMPONENTS = (
 )  # fmt: skip
 
 _COMMANDS = (
-    Command("run", f"{_PACKAGE}.cli.run:run", "Process files and show the answers"),
-    Command("samples", f"{_PACKAGE}.cli.samples:samples", "Draw sample documents with labels"),
-    Command("eval", f"{_PACKAGE}.cli.eval:evaluate", "Measure pages, documents and fields against labels"),
-    Command("learn", f"{_PACKAGE}.cli.learn:learn", "Make new weights from what people corrected"),
-    Command("corrections", f"{_PACKAGE}.cli.corrections:app", "What people said of documents"),
-)
+    Command(
+        "run", f"{_PACKAGE}.cli.run:run",
+        "Process files here and now, and show what is in them; exit 1 when one failed.",
+    ),
+    Command(
+        "submit", f"{_PACKAGE}.cli.submit:submit",
+        "Send files to a running DocProc and say the ids of the requests; exit 1 when one was refused.",
+    ),
+    Command(
+        "samples", f"{_PACKAGE}.cli.samples:samples",
+        "Write invented Spanish and English documents, and what is on them as `labels.jsonl`.",
+    ),
+    Command(
+        "eval", f"{_PACKAGE}.cli.eval:evaluate",
+        "Measure pages, documents and fields against their labels.",
+    ),
+    Command(
+        "learn", f"{_PACKAGE}.cli.learn:learn",
+        "Learn from corrections and labelled folders; new weights are kept only if they measure better.",
+    ),
+    Command(
+        "corrections", f"{_PACKAGE}.cli.corrections:app",
+        "What people said was right: labelled examples, and a memory.",
+    ),
+)  # fmt: skip
 
 _INSTALLED_WORKFLOWS = _HERE / "workflows"
 
@@ -97,6 +116,7 @@ application = Application(
             f"{_PACKAGE}.review.station_requests:router",
         ),
         requests=f"{_PACKAGE}.http.views:view",
+        terminal=f"{_PACKAGE}.cli.view:view",
     ),
     log_fields=f"{_PACKAGE}.logs:fields",
     requires=("fastapi", "numpy", "openvino", "pypdfium2", "rapidocr"),

@@ -13,7 +13,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from docproc.engine.deadlines.monitor import SlaMonitor
 from docproc.engine.deadlines.node import Node
 from docproc.engine.deadlines.planner import Planner
-from docproc.errors import DocProcError, TransportError
+from docproc.engine.running.connecting import connect
+from docproc.errors import DocProcError
 
 log = structlog.get_logger(__name__)
 
@@ -58,12 +59,7 @@ class Service:
             await self.application.transport.close()
 
     async def _connect(self) -> None:
-        while True:
-            try:
-                return await self.application.transport.open()
-            except TransportError as error:
-                log.warning("waiting_for_broker", problem=str(error))
-            await asyncio.sleep(PAUSE_SECONDS)
+        await connect(self.application.transport, longest_pause_seconds=PAUSE_SECONDS)
 
 
 async def serve(application: Node, stopping: asyncio.Event) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import structlog
@@ -16,13 +15,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from docproc.engine.running.serving import Server
+
 log = structlog.get_logger(__name__)
-
-
-class _Server(uvicorn.Server):
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield  # signals are the worker's business
 
 
 class HealthServer:
@@ -47,7 +42,7 @@ class HealthServer:
             lifespan="off",
             timeout_graceful_shutdown=1,
         )
-        self._server = _Server(config)
+        self._server = Server(config)
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:

@@ -10,6 +10,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from docproc.engine.component import BaseComponent
+from docproc.engine.running.connecting import connect
 from docproc.engine.running.leases import Heartbeat, Takeover
 from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.relay import Relay
@@ -17,7 +18,6 @@ from docproc.engine.running.runner import Runner
 from docproc.engine.running.work import Policies
 from docproc.engine.store import sweep, workers
 from docproc.engine.transport import Transport
-from docproc.errors import TransportError
 from docproc.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -74,7 +74,7 @@ class Worker:
         await self.heartbeat.start()
         # Before anything that may have to wait: the work of the dead does not wait for a broker.
         self._background.append(asyncio.create_task(Takeover(self.store, self._after_takeover).run()))
-        await self._connect(wait)
+        await (connect(self.transport) if wait else self.transport.open())
         for component in self.components:
             await component.setup()
             self._warm.append(component)
@@ -92,18 +92,6 @@ class Worker:
             )
             self._runners.append(asyncio.create_task(runner.run(), name=component.component_name))
         self._consuming = True
-
-    async def _connect(self, wait: bool) -> None:
-        pause = 0.2
-        while True:
-            try:
-                return await self.transport.open()
-            except TransportError as error:
-                if not wait:
-                    raise
-                log.warning("waiting_for_broker", problem=str(error))
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, 5.0)
 
     async def shutdown(self) -> None:
         """Not ready first; then no new work, what is in flight finishes, and everything is given back.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -16,7 +16,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from docproc import __version__
 from docproc.app import App
-from docproc.errors import DocProcError, TransportError
+from docproc.engine.running.connecting import connect
+from docproc.engine.running.serving import serve_until
+from docproc.errors import DocProcError
 from docproc.http import problems
 from docproc.http.exposure import check_station, is_unencrypted
 from docproc.http.guard import Guard
@@ -84,7 +86,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     application: App = app.state.desk.application
     assignment: Assignment = app.state.assignment
     notices = Notices(application, assignment.wake)
-    running = (_connect(application), application.relay.run(), assignment.run(), notices.run())
+    # Answers are taken while the broker is away: the relay publishes what follows from them later.
+    connecting = connect(application.transport, longest_pause_seconds=_PAUSE_SECONDS)
+    running = (connecting, application.relay.run(), assignment.run(), notices.run())
     jobs = [asyncio.create_task(job) for job in running]
     try:
         yield
@@ -97,22 +101,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             await assignment.leave()
             await application.relay.flush()
         await application.transport.close()
-
-
-async def _connect(application: App) -> None:
-    """Answers are taken meanwhile: the relay publishes what follows from them later."""
-    while not application.transport.is_connected:
-        try:
-            return await application.transport.open()
-        except TransportError as error:
-            log.warning("waiting_for_broker", problem=str(error))
-        await asyncio.sleep(_PAUSE_SECONDS)
-
-
-class _Server(uvicorn.Server):
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield  # signals are the business of whoever runs us
 
 
 async def serve(
@@ -138,13 +126,5 @@ async def serve(
         lifespan="on",
         timeout_graceful_shutdown=1,
     )
-    server = _Server(config)
     with contextlib.closing(bind(host, port)) as listening:
-        serving = asyncio.create_task(server.serve(sockets=[listening]), name="backoffice")
-        stop = asyncio.create_task(stopping.wait())
-        try:
-            await asyncio.wait({serving, stop}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            stop.cancel()
-            server.should_exit = True
-            await serving
+        await serve_until(stopping, config, listening, name="backoffice")

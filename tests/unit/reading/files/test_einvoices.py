@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from docproc.apps.documents.understanding.extract import FieldSpec, extract
+from docproc.apps.documents.understanding.extract.document import extract
+from docproc.apps.documents.understanding.extract.spec import FieldSpec
 from docproc.errors import UnreadableFileError
 from docproc.reading.files.kinds import Kind, kind_of_head
 from docproc.reading.files.unfold import unfold

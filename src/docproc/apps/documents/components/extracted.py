@@ -9,7 +9,7 @@ from typing import Any
 
 from docproc.apps.documents.components.extraction_jobs import Fields
 from docproc.apps.documents.schemas import SchemaColumn, SchemaField
-from docproc.apps.documents.understanding.extract import FieldValue
+from docproc.apps.documents.understanding.extract.spec import FieldValue
 from docproc.reading.page import Box
 
 

@@ -8,13 +8,9 @@ from pathlib import Path
 
 from docproc.apps.documents.understanding import memory, models
 from docproc.apps.documents.understanding.classify import TYPES
-from docproc.apps.documents.understanding.extract import (
-    FieldSpec,
-    FieldValue,
-    document,
-    extract,
-    language_model,
-)
+from docproc.apps.documents.understanding.extract import document, language_model
+from docproc.apps.documents.understanding.extract.document import extract
+from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
 from docproc.reading import page as page_text
 from docproc.reading.page import PageText
 

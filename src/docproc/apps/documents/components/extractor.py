@@ -20,7 +20,7 @@ from docproc.apps.documents.settings import DocumentsSettings, models_folder
 from docproc.apps.documents.statuses import DocumentsStatus
 from docproc.apps.documents.store import documents, pages
 from docproc.apps.documents.tables import DocumentStatus
-from docproc.apps.documents.understanding.extract import FieldSpec
+from docproc.apps.documents.understanding.extract.spec import FieldSpec
 from docproc.engine.component import BACKOFFICE, NEXT, BaseComponent, Context, Emission, Where
 from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.store import tasks

@@ -14,7 +14,7 @@ from docproc.apps.documents.quality.summary import Summary, summarise
 from docproc.apps.documents.quality.understand import How, Understood, understand
 from docproc.apps.documents.schemas import schemas_of
 from docproc.apps.documents.settings import DocumentsSettings, models_folder
-from docproc.apps.documents.understanding.extract import FieldSpec
+from docproc.apps.documents.understanding.extract.spec import FieldSpec
 from docproc.engine.running.pools import Pools
 from docproc.engine.workflow.definition import Workflow
 from docproc.errors import ChildDiedError, ConfigurationError

@@ -11,7 +11,7 @@ from docproc.apps.documents.quality import matching
 from docproc.apps.documents.quality.labels import LabelledDocument, LabelledFile
 from docproc.apps.documents.quality.matching import Kind
 from docproc.apps.documents.quality.understand import FoundDocument, Understood
-from docproc.apps.documents.understanding.extract import FieldSpec, FieldValue
+from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
 from docproc.reading import page as page_text
 from docproc.reading.page import Box, PageText
 

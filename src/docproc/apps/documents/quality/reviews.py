@@ -16,8 +16,8 @@ from docproc.apps.documents.store import corrections, pages
 from docproc.apps.documents.store.corrections import Memory, Review, Said
 from docproc.apps.documents.tables import CorrectionSubject, Document
 from docproc.apps.documents.understanding import memory, validate
-from docproc.apps.documents.understanding.extract import FieldSpec
 from docproc.apps.documents.understanding.extract.checks import problem
+from docproc.apps.documents.understanding.extract.spec import FieldSpec
 from docproc.apps.documents.understanding.memory.examples import same
 from docproc.engine.message import utc_now
 from docproc.engine.store.session import Store

@@ -15,7 +15,8 @@ from docproc.apps.documents.schemas import SchemaField
 from docproc.apps.documents.understanding import models
 from docproc.apps.documents.understanding.boundaries import Group, PageKind, group, marks
 from docproc.apps.documents.understanding.classify import Classification, classify
-from docproc.apps.documents.understanding.extract import FieldSpec, FieldValue, extract
+from docproc.apps.documents.understanding.extract.document import extract
+from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
 from docproc.errors import ProcessingError
 from docproc.reading import page as page_text
 from docproc.reading import reading

@@ -14,8 +14,9 @@ from docproc.apps.documents.review.names import field_name
 from docproc.apps.documents.schemas import SchemaField
 from docproc.apps.documents.texts import text
 from docproc.apps.documents.understanding import validate
-from docproc.apps.documents.understanding.extract import FieldSpec, FieldValue, rules
+from docproc.apps.documents.understanding.extract import rules
 from docproc.apps.documents.understanding.extract.checks import problem
+from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
 from docproc.engine.store.task_tables import BackofficeTask
 from docproc.errors import InvalidAnswerError
 from docproc.people.kinds import asked

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from docproc.apps.documents.components import extracted
 from docproc.apps.documents.schemas import SchemaColumn, SchemaField
-from docproc.apps.documents.understanding.extract import FieldValue
-from docproc.apps.documents.understanding.extract.spec import Row
+from docproc.apps.documents.understanding.extract.spec import FieldValue, Row
 from docproc.reading.page import Source
 
 ITEMS = SchemaField(

@@ -13,7 +13,7 @@ from docproc.apps.documents.components.extraction_jobs import Fields, Job, extra
 from docproc.apps.documents.components.second_opinion import SecondOpinion
 from docproc.apps.documents.language_model import LanguageModel
 from docproc.apps.documents.settings import DocumentsSettings
-from docproc.apps.documents.understanding.extract import FieldSpec
+from docproc.apps.documents.understanding.extract.spec import FieldSpec
 from docproc.reading.page import Source, pack
 from tests.pages import page_of
 

@@ -10,7 +10,7 @@ import pytest
 from docproc.apps.documents.quality.evaluation import asking_for, evaluate
 from docproc.apps.documents.quality.labels import Folder, LabelledDocument, LabelledFile
 from docproc.apps.documents.quality.understand import How, Understood
-from docproc.apps.documents.understanding.extract import FieldSpec
+from docproc.apps.documents.understanding.extract.spec import FieldSpec
 from docproc.engine.running.pools import Pools
 from docproc.errors import ChildDiedError, ConfigurationError
 

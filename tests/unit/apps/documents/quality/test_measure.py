@@ -12,7 +12,7 @@ from docproc.apps.documents.quality.labels import LabelledDocument, LabelledFile
 from docproc.apps.documents.quality.measure import Cause, FieldVerdict, FileVerdict, judge, match
 from docproc.apps.documents.quality.summary import summarise
 from docproc.apps.documents.quality.understand import FoundDocument, FoundPage, Understood
-from docproc.apps.documents.understanding.extract import FieldSpec, FieldValue
+from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
 from docproc.reading.page import Box, PageText, Source, Word, pack
 
 SCHEMAS = {

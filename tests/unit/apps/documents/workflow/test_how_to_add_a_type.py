@@ -8,7 +8,7 @@ from pathlib import Path
 from docproc.app import App
 from docproc.apps.documents.schemas import schemas_of
 from docproc.apps.documents.understanding.classify import classify
-from docproc.apps.documents.understanding.extract import extract
+from docproc.apps.documents.understanding.extract.document import extract
 from tests.harness import settings_for
 from tests.pages import page_of
 

@@ -1,6 +1,4 @@
-"""Fields from the pages of a document: `extract` finds values by labels, looks, sums and check digits."""
+"""Fields from the pages of a document: `document.extract` finds values by labels, looks and check digits.
 
-from docproc.apps.documents.understanding.extract.document import extract
-from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
-
-__all__ = ["FieldSpec", "FieldValue", "extract"]
+Imports nothing: whoever reads a workflow file needs `spec` and `rules`, not what finds values.
+"""

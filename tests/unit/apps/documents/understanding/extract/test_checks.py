@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from docproc.apps.documents.understanding.extract import FieldSpec, FieldValue
 from docproc.apps.documents.understanding.extract.checks import FAILED, SUREST, checked, problem
+from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
 from docproc.reading.page import Source
 
 

@@ -1,6 +1,7 @@
 import pytest
 
-from docproc.apps.documents.understanding.extract import FieldSpec, extract
+from docproc.apps.documents.understanding.extract.document import extract
+from docproc.apps.documents.understanding.extract.spec import FieldSpec
 from tests.pages import page_of
 
 FIELDS = (

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from docproc.apps.documents.understanding.extract import FieldSpec, FieldValue, extract, ladder
+from docproc.apps.documents.understanding.extract import ladder
+from docproc.apps.documents.understanding.extract.document import extract
+from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
 from docproc.reading.page import Box, Code, PageText, Source
 from tests import barcodes, einvoices
 from tests.pages import page_of

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from docproc.apps.documents.understanding.extract import FieldSpec, FieldValue
 from docproc.apps.documents.understanding.extract.language_model import (
     heed,
     parse,
@@ -14,6 +13,7 @@ from docproc.apps.documents.understanding.extract.language_model import (
     still_open,
     weigh,
 )
+from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
 from docproc.reading.page import PageText, Source
 from tests.pages import page_of
 

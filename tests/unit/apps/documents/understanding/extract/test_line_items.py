@@ -11,9 +11,8 @@ import pytest
 from docproc.apps.documents.samples import invoice_layouts
 from docproc.apps.documents.samples.cast import Cast
 from docproc.apps.documents.samples.sheet import Sheet
-from docproc.apps.documents.understanding.extract import FieldSpec
 from docproc.apps.documents.understanding.extract.line_items import find
-from docproc.apps.documents.understanding.extract.spec import ColumnSpec
+from docproc.apps.documents.understanding.extract.spec import ColumnSpec, FieldSpec
 from docproc.reading import text_layer
 from docproc.reading.page import Source
 from tests.pages import page_of

@@ -10,7 +10,7 @@ import yaml
 
 from docproc.apps.documents.samples.sheet import Column, Sheet
 from docproc.apps.documents.schemas import ExtractionSchema
-from docproc.apps.documents.understanding.extract import extract
+from docproc.apps.documents.understanding.extract.document import extract
 from docproc.reading import text_layer
 
 PLAIN = """

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from docproc.apps.documents.understanding.extract import FieldSpec, FieldValue
 from docproc.apps.documents.understanding.extract.rules import check, holds, named, weigh
-from docproc.apps.documents.understanding.extract.spec import ColumnSpec, Row
+from docproc.apps.documents.understanding.extract.spec import ColumnSpec, FieldSpec, FieldValue, Row
 from docproc.reading.page import Source
 
 SUM = "net + tax - abs(withheld or 0) == total"

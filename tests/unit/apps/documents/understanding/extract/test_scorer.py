@@ -9,20 +9,13 @@ from docproc.apps.documents.quality.training import extraction
 from docproc.apps.documents.quality.training.extraction import Example, Labelled
 from docproc.apps.documents.quality.training.prints import page, prints
 from docproc.apps.documents.understanding import models
-from docproc.apps.documents.understanding.extract import (
-    FieldSpec,
-    blocks,
-    calibrate,
-    extract,
-    features,
-    periods,
-    scorer,
-    sums,
-)
+from docproc.apps.documents.understanding.extract import blocks, calibrate, features, periods, scorer, sums
 from docproc.apps.documents.understanding.extract.candidates import Candidate
+from docproc.apps.documents.understanding.extract.document import extract
 from docproc.apps.documents.understanding.extract.layout import Stretch, layout
 from docproc.apps.documents.understanding.extract.score import Scored
 from docproc.apps.documents.understanding.extract.search import Search
+from docproc.apps.documents.understanding.extract.spec import FieldSpec
 from docproc.apps.documents.understanding.extract.spelling import Words, repaired
 
 PLACE = Stretch("", (0.1, 0.1, 0.2, 0.12), 0.99, 0, 0, 0, 1)

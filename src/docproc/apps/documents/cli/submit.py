@@ -13,11 +13,11 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
 
-from docproc.cli.server import Server, ServerOption, connected
-from docproc.cli.sources import Batch, Source, batches, parse_metadata
-from docproc.cli.watch import follow
+from docproc.apps.documents.cli.sources import Batch, Source, batches, parse_metadata
 from docproc.errors import PermanentError
+from docproc.terminal.following import follow
 from docproc.terminal.output import console, errors, print_json
+from docproc.terminal.server import Server, ServerOption, connected
 
 
 def submit(
@@ -85,7 +85,7 @@ def _send(
             reader = _Reader(source, count) if source.path is None else _FileReader(source, count)
             opened.callback(reader.close)
             parts.append((source.name, reader))
-        return server.process(parts, fields)
+        return server.send("/process", parts, fields)
 
 
 class _Reader:

@@ -7,33 +7,23 @@ people do; the JSON counts from 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from docproc.engine.store.requests import readable_error
+from docproc.terminal.view import Status, heading
 
-Status = Mapping[str, Any]
-
-COLOURS = {"completed": "green", "failed": "red", "sla_breached": "red"}
 DOUBTFUL, MISSING = "?", "✗"
 # Sources whose values stand on no page.
 NOT_PRINTED = {"memory": "remembered", "embedded": "attached data", "operator": "a person said so"}
-# Of a request, whether it waits for the answers or they will amend it.
-HAS_QUESTIONS = "has questions for people, at the review station; docproc up --review flag asks none"
 
 
 def render(name: str, status: Status) -> RenderableType:
     """Everything there is to say about one request."""
     result = status["result"] or {}
-    parts: list[RenderableType] = [_headline(name, status)]
-    if status["error"]:
-        parts.append(Text(f"  {readable_error(status['error'])}", style="red"))
-    if result:
-        parts.append(Text(f"  request {status['request_id']}", style="dim"))  # for other commands
+    parts = heading(name, status, _counted(status["page_count"], "page"))
     parts += _files(result.get("files") or [])
     parts += _missing(result.get("missing") or [])
     for number, document in enumerate(result.get("documents") or [], start=1):
@@ -41,27 +31,8 @@ def render(name: str, status: Status) -> RenderableType:
     return Group(*parts)
 
 
-def _headline(name: str, status: Status) -> Text:
-    colour = COLOURS.get(status["status"], "yellow")
-    line = Text.assemble((name, "bold"), "  ", (status["status"], f"bold {colour}"))
-    facts = [status["workflow_name"], _counted(status["page_count"], "page"), _duration(status)]
-    if (status["result"] or {}).get("partial"):
-        line.append("  partial answer", style="yellow")
-    return line.append("  " + " · ".join(fact for fact in facts if fact), style="dim")
-
-
 def _counted(number: int | None, what: str) -> str:
     return "" if number is None else f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def _duration(status: Status) -> str:
-    started, ended = moment(status["created_at"]), moment(status["completed_at"])
-    return f"{(ended - started).total_seconds():.1f} s" if started and ended else ""
-
-
-def moment(value: datetime | str | None) -> datetime | None:
-    """A status object has datetimes here and texts after a journey over HTTP."""
-    return datetime.fromisoformat(value) if isinstance(value, str) else value
 
 
 def _files(files: Sequence[Mapping[str, Any]]) -> Iterator[Text]:

@@ -14,15 +14,17 @@ from uuid import UUID
 import typer
 from pydantic_core import to_jsonable_python
 
-from docproc.cli import embedded
-from docproc.cli.printer import Printer
-from docproc.cli.sources import Batch, batches, parse_metadata
+from docproc.apps.documents.cli import embedded
+from docproc.apps.documents.cli.sources import Batch, batches, parse_metadata
+from docproc.apps.documents.cli.view import view
 from docproc.errors import DocProcError, UsageError
 from docproc.http.reception import Arrival
 from docproc.settings import Settings
 from docproc.terminal.output import errors, run_async
+from docproc.terminal.printer import Printer
 from docproc.terminal.progress import SHOWN, LiveView
 from docproc.terminal.signals import stop_on_signals
+from docproc.terminal.view import TerminalViews
 
 LOOK_SECONDS = 0.05
 SHOW_SECONDS = 0.25
@@ -59,7 +61,7 @@ def run(
         is_watched=False,  # whoever typed this watches it, and wants all of it
     )
     found = batches(files, together=together)
-    printer = Printer([batch.name for batch in found], out, as_json=as_json)
+    printer = Printer([batch.name for batch in found], TerminalViews([view]), out, as_json=as_json)
     with _home(home, no_keep) as folder:
         code = run_async(Run(found, arrival, printer).main(embedded.embedded_settings(folder)))
     raise typer.Exit(code)

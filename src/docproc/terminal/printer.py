@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,19 +10,21 @@ from typing import Any
 import orjson
 from rich.markup import escape
 
-from docproc.cli import answers
-from docproc.cli.sources import unique_names
 from docproc.engine.store.requests import TERMINAL
 from docproc.errors import UsageError
 from docproc.terminal.output import console, errors, print_json
 from docproc.terminal.progress import LiveView
+from docproc.terminal.view import TerminalViews
 
 
 class Printer:
     """Tables for people or a line of JSON per request; a file each where a folder is given."""
 
-    def __init__(self, names: Sequence[str], out: Path | None = None, *, as_json: bool) -> None:
+    def __init__(
+        self, names: Sequence[str], views: TerminalViews, out: Path | None = None, *, as_json: bool
+    ) -> None:
         self.names = names
+        self.views = views
         self.out = out
         self.as_json = as_json
         self.statuses: dict[int, Mapping[str, Any]] = {}
@@ -56,7 +59,7 @@ class Printer:
         status = self.statuses[index]
         if self.as_json:
             return print_json(status)
-        console.print(answers.render(self.names[index], status), highlight=False)
+        console.print(self.views.answer(self.names[index], status), highlight=False)
         if status["status"] not in TERMINAL:
             line = "  It waits for a person and goes on when one has answered (docproc up)"
             console.print(f"[yellow]{line}[/]", highlight=False, soft_wrap=True)
@@ -69,16 +72,32 @@ class Printer:
         if self.as_json or len(self.names) < 2:
             return
         done = sum(map(is_complete, self.statuses.values()))
-        pages = sum(status["page_count"] or 0 for status in self.statuses.values())
+        summed = self.views.total(list(self.statuses.values()))
         bad = len(self.statuses) - done
         failed = f", [red]{bad} failed[/]" if bad else ""
-        facts = f"[dim]· {pages} pages · {seconds:.1f} s[/]"
-        errors.print(f"[bold]{done} of {len(self.names)} completed[/]{failed} {facts}", highlight=False)
+        facts = " ".join(f"· {fact}" for fact in (escape(summed), f"{seconds:.1f} s") if fact)
+        completed = f"[bold]{done} of {len(self.names)} completed[/]"
+        errors.print(f"{completed}{failed} [dim]{facts}[/]", highlight=False)
 
 
 def is_complete(status: Mapping[str, Any]) -> bool:
     """Late is complete, too; that it was late is in the status."""
     return status["status"] != "failed" and status["completed_at"] is not None
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """A `.json` name for each, none twice: also where letters' case makes no difference."""
+    taken: set[str] = set()
+    unique = []
+    for name in names:
+        stem = re.sub(r"[^\w. -]", "-", Path(name).stem).strip() or "request"
+        chosen, number = stem, 1
+        while chosen.casefold() in taken:
+            number += 1
+            chosen = f"{stem}-{number}"
+        taken.add(chosen.casefold())
+        unique.append(f"{chosen}.json")
+    return unique
 
 
 def _make(folder: Path) -> None:

@@ -33,11 +33,11 @@ class Server:
         self.url = url
         self._client = client
 
-    def process(self, parts: Sequence[Part], fields: Mapping[str, str]) -> dict[str, Any]:
-        """One request of all parts, streamed; the fields go first, so that bad ones are told at once."""
+    def send(self, path: str, parts: Sequence[Part], fields: Mapping[str, str]) -> dict[str, Any]:
+        """A form with files, streamed; the fields go first, so that bad ones are told at once."""
         files: list[tuple[str, Any]] = [(name, (None, value)) for name, value in fields.items()]
         files += [("file", (name, file)) for name, file in parts]
-        return self._call("POST", "/process", files=files)
+        return self._call("POST", path, files=files)
 
     def status(self, request_id: UUID) -> dict[str, Any]:
         return self._call("GET", f"/status/{request_id}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from docproc.cli.sources import batches, collect, parse_metadata, unique_names
+from docproc.apps.documents.cli.sources import batches, collect, parse_metadata
 from docproc.errors import UsageError
 
 
@@ -70,8 +70,3 @@ def test_metadata_is_an_object_and_carries_the_password() -> None:
     for text, problem in (("{", "not JSON"), ("[1]", "not an object")):
         with pytest.raises(UsageError, match=f"{problem}.*--metadata"):
             parse_metadata(text)
-
-
-def test_names_of_answers_are_unique_whatever_the_case_of_letters() -> None:
-    given = ["a.pdf", "A.png", "a.tiff", "a-2.pdf", "x/y:z.pdf", ".pdf"]
-    assert unique_names(given) == ["a.json", "A-2.json", "a-3.json", "a-2-2.json", "y-z.json", ".pdf.json"]

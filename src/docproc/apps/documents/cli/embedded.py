@@ -14,8 +14,9 @@ from sqlalchemy import case, exists, func, or_, select
 from sqlalchemy.engine import Row
 
 from docproc.app import App, open_database
+from docproc.apps.documents.cli.sources import Batch
+from docproc.apps.documents.cli.view import view
 from docproc.apps.documents.tables import REQUESTS, Document, DocumentStatus, Page, PageStatus
-from docproc.cli.sources import Batch
 from docproc.engine.store.requests import TERMINAL
 from docproc.engine.store.tables import Message, Request
 from docproc.errors import RequestConflictError
@@ -24,6 +25,7 @@ from docproc.http.views import shapes_of, statuses_of
 from docproc.settings import Settings
 from docproc.terminal.output import load_settings
 from docproc.terminal.progress import Progress
+from docproc.terminal.view import TerminalViews
 
 CHUNK = 1 << 20
 ROUTER = "workflow_router"
@@ -158,13 +160,12 @@ def _number_of(condition: Any) -> Any:
 
 
 def _progress(name: str, request: Row[Any], pages: Row[Any] | None, documents: Row[Any] | None) -> Progress:
-    return Progress(
-        name=name,
-        status=request.status,
-        deadline=request.deadline_utc,
-        pages=request.page_count,
-        pages_read=pages.read if pages else None,
-        pages_classified=pages.classified if pages else None,
-        documents=documents.total if documents else None,
-        documents_done=documents.done if documents else None,
-    )
+    counts = {
+        "pages_total": request.page_count,
+        "pages_read": pages.read if pages else None,
+        "pages_classified": pages.classified if pages else None,
+        "documents_total": documents.total if documents else None,
+        "documents_done": documents.done if documents else None,
+    }
+    share, said = TerminalViews([view]).progress(counts)
+    return Progress(name, request.status, request.deadline_utc, share, said)

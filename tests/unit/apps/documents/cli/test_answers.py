@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from docproc.cli import answers
+from docproc.apps.documents.cli import answers
 
 INVOICE: dict[str, Any] = {
     "doc_type": "invoice",

@@ -103,18 +103,3 @@ def parse_metadata(text: str, password: str | None = None) -> dict[str, Any]:
     if not isinstance(metadata, dict):
         raise UsageError("the metadata is JSON, but not an object", remedy=remedy)
     return {**metadata, "password": password} if password is not None else metadata
-
-
-def unique_names(names: Sequence[str]) -> list[str]:
-    """A `.json` name for each, none twice: also where letters' case makes no difference."""
-    taken: set[str] = set()
-    unique = []
-    for name in names:
-        stem = re.sub(r"[^\w. -]", "-", Path(name).stem).strip() or "request"
-        chosen, number = stem, 1
-        while chosen.casefold() in taken:
-            number += 1
-            chosen = f"{stem}-{number}"
-        taken.add(chosen.casefold())
-        unique.append(f"{chosen}.json")
-    return unique
