@@ -1,5 +1,4 @@
-from docproc.engine.component import NEXT, BaseComponent
-from docproc.errors import TransientError
+from docproc import NEXT, BaseComponent, TransientError
 
 
 class Lines(BaseComponent):

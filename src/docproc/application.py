@@ -89,7 +89,7 @@ class Application:
     # The module that declares its tables, and the folder of its migrations: an Alembic branch of its own.
     tables: str | None = None
     migrations: Path | None = None
-    # A class derived from docproc.settings.Section.
+    # A class derived from docproc.SettingsSection.
     settings: ImportPath | None = None
     # FastAPI routers of the API.
     routers: tuple[ImportPath, ...] = ()

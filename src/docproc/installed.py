@@ -101,3 +101,12 @@ def load_plugin(group: str, name: str, setting: str) -> Any:
             f"{name} ({setting}) needs a package that is not installed: {error.name}",
             remedy=f"Install it with: pip install '{extra}'",
         ) from error
+
+
+def require_extra(extra: str, module: str, what: str) -> None:
+    """Raises ConfigurationError where what an extra brings, `module` among it, is not installed."""
+    if find_spec(module) is None:
+        raise ConfigurationError(
+            f"{what} needs {module}, which is not installed",
+            remedy=f"Install it with: pip install 'docproc[{extra}]'",
+        )

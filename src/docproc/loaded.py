@@ -61,6 +61,17 @@ class Applications:
             if one.settings:
                 settings.section(load(one.settings))
 
+    async def problem(self, app: object) -> str | None:
+        """What keeps the first of them that has one from working, in a line; `app` is the process."""
+        for name, check in self._health.items():
+            if found := await check(app):
+                return f"{name}: {found}"
+        return None
+
+    @cached_property
+    def _health(self) -> dict[str, Any]:
+        return {one.name: load(one.health) for one in self.all if one.health}
+
     def log_fields(self, message: PipelineMessage, payload: Mapping[str, Any]) -> dict[str, Any]:
         """What they say of a handled message in its log line."""
         found: dict[str, Any] = {}

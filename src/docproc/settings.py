@@ -32,7 +32,7 @@ def user_data_folder() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME", Path.home() / ".local/share")) / "docproc"
 
 
-class Section(BaseSettings):
+class SettingsSection(BaseSettings):
     """A group of DOCPROC_* variables. Each application may have one: `settings.section(ItsSection)`."""
 
     model_config = SettingsConfigDict(
@@ -40,15 +40,15 @@ class Section(BaseSettings):
     )
 
 
-S = TypeVar("S", bound=Section)
+S = TypeVar("S", bound=SettingsSection)
 
 
-class Settings(Section):
+class Settings(SettingsSection):
     """What every process reads. With no URL set it runs embedded: SQLite, the sql transport, one machine."""
 
     # As given to `load`, for the sections of applications; and those that were read.
     _given: dict[str, Any] = PrivateAttr(default_factory=dict)
-    _sections: dict[type[Section], Section] = PrivateAttr(default_factory=dict)
+    _sections: dict[type[SettingsSection], SettingsSection] = PrivateAttr(default_factory=dict)
 
     # specified (spec §10.1)
     component_name: str = "unknown"

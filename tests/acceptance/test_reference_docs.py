@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
 import re
+import tomllib
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -15,11 +17,13 @@ import pytest
 import typer
 from pydantic import BaseModel
 
-from docproc import errors
+from docproc import errors, registry
 from docproc.app import App
+from docproc.application import Application, Command, Link, Section, Views
 from docproc.apps.documents import schemas
 from docproc.apps.documents.settings import DocumentsSettings
 from docproc.cli.main import app as command_line
+from docproc.engine.component_spec import ComponentSpec
 from docproc.engine.message import Failure, PipelineMessage
 from docproc.engine.running.middleware import metrics  # noqa: F401 # its metrics are listed, too
 from docproc.engine.running.work import Outcome
@@ -297,6 +301,30 @@ def test_every_metric_and_outcome_is_listed() -> None:
     listed = named_in_first_column(section(page("metrics-and-logs"), "Metrics"))
     assert {name.removesuffix("_total") for name in listed if name.startswith("docproc_")} == ours
     assert {outcome.value for outcome in Outcome} <= set(listed)
+
+
+# --- application ----------------------------------------------------------------------------------------
+
+CONTRACTS = (Application, ComponentSpec, Section, Command, Views, Link)
+
+
+@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: str(contract.__name__))
+def test_every_field_of_a_manifest_is_listed_with_its_default(contract: type[Any]) -> None:
+    rows = [
+        row for row in table_rows(section(page("application"), f"`{contract.__name__}`")) if row[0] != "field"
+    ]
+    assert [row[0].strip("`") for row in rows] == [field.name for field in dataclasses.fields(contract)]
+    for (name, default, _), field in zip(rows, dataclasses.fields(contract), strict=True):
+        required = field.default is field.default_factory is dataclasses.MISSING
+        assert (default == "required") == required, name
+        if field.default is False or (isinstance(field.default, str) and field.default and default[0] == "`"):
+            assert default == f"`{field.default}`", name
+
+
+def test_every_group_of_entry_points_is_listed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    listed = named_in_first_column(section(page("application"), "Entry points"))
+    assert set(listed) == {*project["entry-points"], registry.ENTRY_POINT_GROUP}
 
 
 # --- links ----------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from docproc.engine.deadlines.service import Service
 from docproc.engine.running.health import HealthServer
 from docproc.engine.running.worker import unless_stopped
 from docproc.http.exposure import check_api, check_station
+from docproc.installed import require_extra
 from docproc.settings import Settings
 from docproc.terminal.signals import stop_on_signals
 
@@ -19,7 +20,13 @@ API_GATEWAY = "api_gateway"
 BACKOFFICE = "backoffice"
 
 
+def require_servers() -> None:
+    """FastAPI is an extra: workers do without it."""
+    require_extra("http", "fastapi", "a server with pages")
+
+
 async def serve_api(settings: Settings) -> int:
+    require_servers()
     check_api(settings, settings.host)
     from docproc.console.servers import gateway  # a third of what commands would import, and few need it
     from docproc.http.server import serve
@@ -28,6 +35,7 @@ async def serve_api(settings: Settings) -> int:
 
 
 async def serve_backoffice(settings: Settings) -> int:
+    require_servers()
     check_station(settings, settings.host)
     from docproc.console.servers import station  # as above
     from docproc.people.station.app import serve

@@ -17,6 +17,7 @@ from rich.markup import escape
 
 from docproc import logs
 from docproc.app import App, open_database
+from docproc.cli.serve import require_servers
 from docproc.cli.worker import keep_workers
 from docproc.engine.deadlines.service import serve as serve_monitor
 from docproc.errors import ConfigurationError
@@ -44,6 +45,7 @@ def up(
     """Serve the API and process what comes, until Ctrl-C or SIGTERM."""
     settings = _settings(home, host, port, processes, review)
     logs.configure(settings, component="up")
+    require_servers()
     check_api(settings, settings.host)
     check_station(settings, settings.host)
     with _only_one(settings) as lock:

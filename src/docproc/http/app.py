@@ -83,9 +83,14 @@ async def ready(application: Application) -> dict[str, str]:
         async with asyncio.timeout(READY_SECONDS), application.store.reading() as session:
             await session.scalar(select(1))
     except (TimeoutError, SQLAlchemyError, OSError) as error:
-        headers = {"Retry-After": str(problems.RETRY_SECONDS)}
-        raise Problem(503, "unavailable", "the database is out of reach", headers=headers) from error
+        raise _unavailable("the database is out of reach") from error
+    if problem := await application.applications.problem(application):
+        raise _unavailable(problem)
     return {"status": "ready"}
+
+
+def _unavailable(problem: str) -> Problem:
+    return Problem(503, "unavailable", problem, headers={"Retry-After": str(problems.RETRY_SECONDS)})
 
 
 @asynccontextmanager

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from pydantic import Field, SecretStr
 
-from docproc.settings import Section, Settings
+from docproc.settings import Settings, SettingsSection
 
 
-class DocumentsSettings(Section):
+class DocumentsSettings(SettingsSection):
     """How files are read and understood. `settings.section(DocumentsSettings)` gives them."""
 
     # specified (spec §10.1)

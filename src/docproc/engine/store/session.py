@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-import asyncpg
 import structlog
 from sqlalchemy import Connection, event
 from sqlalchemy.engine import make_url
@@ -17,7 +16,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
 
-from docproc.errors import DatabaseDownError
+from docproc.errors import ConfigurationError, DatabaseDownError
 
 log = structlog.get_logger(__name__)
 
@@ -159,7 +158,7 @@ class Store:
             max_overflow=0,
             pool_timeout=60,
             connect_args={
-                "async_creator_fn": _connect_postgres,
+                "async_creator_fn": _postgres_connect(),
                 "server_settings": {"application_name": "docproc", "jit": "off", **server_settings},
                 "timeout": 10,
                 "command_timeout": 60,
@@ -187,9 +186,13 @@ def is_passing(error: BaseException) -> bool:
     return isinstance(error, OperationalError) and "locked" in str(error.orig)
 
 
-async def _connect_postgres(*args: Any, **options: Any) -> Any:
-    """A connection, or one kind of error for the many ways a server can be absent."""
+def _postgres_connect() -> Any:
+    """Its driver is an extra: SQLite needs none of it."""
     try:
-        return await asyncpg.connect(*args, **options)
-    except (OSError, TimeoutError, asyncpg.CannotConnectNowError, asyncpg.TooManyConnectionsError) as error:
-        raise DatabaseDownError(f"PostgreSQL takes no connections: {error}") from error
+        from docproc.engine.store.postgresql import connect
+    except ImportError as error:
+        raise ConfigurationError(
+            f"PostgreSQL needs a package that is not installed: {error.name}",
+            remedy="Install it with: pip install 'docproc[postgresql]'",
+        ) from error
+    return connect

@@ -14,7 +14,7 @@ from docproc.engine.store import messages
 from docproc.engine.store.columns import as_uuid
 from docproc.engine.store.session import Store, is_passing
 from docproc.engine.transport import Copy, Delivery, Transport, TransportContext
-from docproc.engine.transports.wakeups import PostgresWakeups, SocketWakeups, Wakeups
+from docproc.engine.transports.wakeups import SocketWakeups, Wakeups
 
 log = structlog.get_logger(__name__)
 
@@ -28,9 +28,7 @@ class SqlTransport(Transport):
     def __init__(self, store: Store, worker_id: str) -> None:
         self.store = store
         self.worker_id = worker_id
-        self.wakeups: Wakeups = (
-            SocketWakeups(store.url.database or "") if store.is_sqlite else PostgresWakeups(store.url)
-        )
+        self.wakeups = _wakeups(store)
         self._news: dict[str, asyncio.Event] = {}
         self._delays_changed = asyncio.Event()
         self._stopped = asyncio.Event()
@@ -151,3 +149,11 @@ def _delivery(queue: str, row: Row[tuple[object, ...]]) -> Delivery:
         cursor=row.cursor,
         band=row.band,
     )
+
+
+def _wakeups(store: Store) -> Wakeups:
+    if store.is_sqlite:
+        return SocketWakeups(store.url.database or "")
+    from docproc.engine.transports.postgres_wakeups import PostgresWakeups  # its driver is an extra
+
+    return PostgresWakeups(store.url)
