@@ -655,7 +655,7 @@ class running:  # noqa: N801 # reads as a word
 DYING_GATEWAY = """
 import asyncio, os, sys
 from docproc.app import App
-from docproc.gateways.api.server import serve
+from docproc.http.server import serve
 from docproc.settings import Settings
 
 async def main():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 from uuid import UUID
@@ -57,6 +58,13 @@ async def _asked(engine: Harness, *, types: str = TYPES, fields: str = "componen
 
 async def _post(station: httpx.AsyncClient, task: BackofficeTask, what: str, **form: Any) -> httpx.Response:
     return await station.post(f"/tasks/{task.id}/{what}", data=form)
+
+
+async def test_notices_name_their_tasks(engine: Harness) -> None:
+    request_id = await _asked(engine)
+    found = await engine.query("SELECT body FROM messages WHERE queue = 'q.backoffice.classification'")
+    told = sorted(json.loads(row.body)["payload"]["task_id"] for row in found)
+    assert told == sorted(str(task.id) for task in await _tasks(engine, request_id))
 
 
 async def test_of_fifty_claims_one_wins(engine: Harness, station: httpx.AsyncClient) -> None:

@@ -75,21 +75,33 @@ class Reprocessed(Accepted):
     linked_to: UUID = Field(description="The request whose files are processed again")
 
 
-class Status(BaseModel):
-    """Where a request stands. Applications add fields of their own (http/views.py)."""
+class _Began(BaseModel):
+    """The first fields of what is said about a request; those of applications follow."""
 
     model_config = ConfigDict(from_attributes=True, populate_by_name=True)
 
     request_id: UUID = Field(validation_alias="id", examples=[AN_ID])
     status: str = Field(examples=["received"])
     workflow_name: str = Field(examples=["default"])
+
+
+class StatusHead(_Began):
     created_at: datetime
     deadline_utc: datetime | None
     completed_at: datetime | None
+
+
+class StatusTail(BaseModel):
+    model_config = ConfigDict(from_attributes=True, populate_by_name=True)
+
     result: Any | None = Field(validation_alias="result_payload", description="The answer, once there is one")
     error: Any | None = Field(description="Why it failed", examples=[{"code": "cancelled", "message": "…"}])
     answer_version: int = Field(description="How often it was answered; `result` is that version")
     breached_at: datetime | None = Field(description="When its deadline passed unfinished")
+
+
+class Status(StatusTail, StatusHead):
+    """Where a request stands. Applications add fields of their own (http/views.py)."""
 
 
 class FileInfo(BaseModel):
@@ -109,9 +121,7 @@ class Progress(BaseModel):
     stages: list[StageProgress] = Field(description="In the order in which they began")
 
 
-class RequestDetail(Status):
-    """Everything about a request but its history."""
-
+class DetailTail(BaseModel):
     channel: str
     external_id: str | None
     priority: int = Field(description="0 to 9, 9 is most urgent")
@@ -123,19 +133,21 @@ class RequestDetail(Status):
     open_tasks: int = Field(description="Questions that wait for a person")
 
 
-class RequestSummary(BaseModel):
-    """A line of the list: no result, which can be large."""
-
-    request_id: UUID
-    status: str = Field(examples=["received"])
-    workflow_name: str
+class SummaryHead(_Began):
     channel: str
     external_id: str | None
     created_at: datetime
     deadline_utc: datetime | None
     completed_at: datetime | None
+
+
+class SummaryTail(BaseModel):
     error: Any | None
     file_names: list[str]
+
+
+class RequestSummary(SummaryTail, SummaryHead):
+    """A line of the list: no result, which can be large."""
 
 
 class RequestList(BaseModel):

@@ -14,7 +14,15 @@ from docproc.app import App
 from docproc.application import load
 from docproc.engine.store.tables import Request
 from docproc.errors import ConfigurationError
-from docproc.http.models import RequestDetail, RequestList, RequestSummary, Status
+from docproc.http.models import (
+    DetailTail,
+    RequestList,
+    Status,
+    StatusHead,
+    StatusTail,
+    SummaryHead,
+    SummaryTail,
+)
 
 
 class Nothing(BaseModel):
@@ -52,20 +60,28 @@ class Shapes:
         self.views = views
         _refuse_twice(views)
 
-    @cached_property
-    def status(self) -> type[Status]:
-        return create_model("Status", __base__=Status, **self._status_fields)
+    # Fields come in the order of the bases, the last one first: those of applications stand in the middle.
 
     @cached_property
-    def detail(self) -> type[RequestDetail]:
+    def status(self) -> type[BaseModel]:
+        bases = (StatusTail, self._added_model, StatusHead)
+        return create_model("Status", __base__=bases, __doc__=Status.__doc__)
+
+    @cached_property
+    def detail(self) -> type[BaseModel]:
+        """Everything about a request but its history."""
         fields = _fields([view.detail_model for view in self.views])
-        return create_model("RequestDetail", __base__=RequestDetail, **self._status_fields, **fields)
+        return create_model("RequestDetail", __base__=(DetailTail, self.status), **fields)
 
     @cached_property
-    def list(self) -> type[RequestList]:
-        line = create_model("RequestSummary", __base__=RequestSummary, **self._status_fields)
+    def list(self) -> type[BaseModel]:
+        line = create_model("RequestSummary", __base__=(SummaryTail, self._added_model, SummaryHead))
         lines: Any = list[line]
         return create_model("RequestList", __base__=RequestList, requests=(lines, ...))
+
+    @cached_property
+    def _added_model(self) -> type[BaseModel]:
+        return create_model("Added", **self._status_fields)
 
     @property
     def _status_fields(self) -> dict[str, Any]:
@@ -103,10 +119,11 @@ async def statuses_of(
     shapes: Shapes, session: AsyncSession, requests: Sequence[Request]
 ) -> dict[UUID, dict[str, Any]]:
     added = await shapes.added(session, [request.id for request in requests])
-    return {
-        request.id: {**Status.model_validate(request).model_dump(), **added[request.id]}
-        for request in requests
-    }
+    found = {}
+    for request in requests:
+        values = {**Status.model_validate(request).model_dump(), **added[request.id]}
+        found[request.id] = {name: values[name] for name in shapes.status.model_fields}
+    return found
 
 
 def _make(application: App) -> Shapes:
