@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ARRAY, CHAR, JSON, DateTime, Dialect, Integer, String, TypeDecorator
+from sqlalchemy import ARRAY, CHAR, JSON, DateTime, Dialect, Index, Integer, String, TypeDecorator, text
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.types import TypeEngine
 
@@ -78,3 +78,8 @@ def moment_of(text: str) -> datetime:
 Json = JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql")
 Integers = JSON().with_variant(ARRAY(Integer), "postgresql")
 Strings = JSON().with_variant(ARRAY(String), "postgresql")
+
+
+def index_where(name: str, *columns: Any, where: str) -> Index:
+    """An index of only the rows that a condition names, on either database."""
+    return Index(name, *columns, postgresql_where=text(where), sqlite_where=text(where))

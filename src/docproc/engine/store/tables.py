@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from docproc.engine.message import utc_now
-from docproc.engine.store.columns import Id, Json, Moment
+from docproc.engine.store.columns import Id, Json, Moment, index_where
 
 
 class Base(DeclarativeBase):
@@ -94,12 +94,7 @@ class Request(Tenanted, Base):
 
     __table_args__ = (
         Index("ix_requests_status", "status", "deadline_utc"),
-        Index(
-            "ix_requests_next_check",
-            "next_check_at",
-            postgresql_where=text("next_check_at IS NOT NULL"),
-            sqlite_where=text("next_check_at IS NOT NULL"),
-        ),
+        index_where("ix_requests_next_check", "next_check_at", where="next_check_at IS NOT NULL"),
         Index("ix_requests_external", "tenant_id", "channel", "external_id"),
         Index("ix_requests_created", "created_at", "id"),
         Index("uq_requests_idempotency", "tenant_id", "idempotency_key", unique=True),
@@ -152,12 +147,7 @@ class AnswerDelivery(Tenanted, Base):
 
     __table_args__ = (
         UniqueConstraint("request_id", "version", name="uq_deliveries_version"),
-        Index(
-            "ix_deliveries_due",
-            "next_attempt_at",
-            postgresql_where=text("state = 'pending'"),
-            sqlite_where=text("state = 'pending'"),
-        ),
+        index_where("ix_deliveries_due", "next_attempt_at", where="state = 'pending'"),
     )
 
 
@@ -232,21 +222,15 @@ class Message(Tenanted, Base):
 
     __table_args__ = (
         # The order of work. Partial, so that it stays small however many messages wait or are leased.
-        Index(
+        index_where(
             "ix_messages_ready",
             "queue",
             text("band DESC"),
             "deadline_utc",
             "created_at",
-            postgresql_where=text("state = 'ready'"),
-            sqlite_where=text("state = 'ready'"),
+            where="state = 'ready'",
         ),
-        Index(
-            "ix_messages_delayed",
-            "available_at",
-            postgresql_where=text("state = 'delayed'"),
-            sqlite_where=text("state = 'delayed'"),
-        ),
+        index_where("ix_messages_delayed", "available_at", where="state = 'delayed'"),
         Index("ix_messages_request", "request_id"),
     )
 
@@ -305,12 +289,7 @@ class Event(Tenanted, Base):
         # The order in which readers resume.
         Index("ix_events_request", "request_id", "transaction_id", "id"),
         # What people did; most rows are handled messages, which it leaves out.
-        Index(
-            "ix_events_audit",
-            "id",
-            postgresql_where=text("kind <> 'handled'"),
-            sqlite_where=text("kind <> 'handled'"),
-        ),
+        index_where("ix_events_audit", "id", where="kind <> 'handled'"),
     )
 
 

@@ -18,7 +18,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from docproc.engine.message import utc_now
-from docproc.engine.store.columns import Id, Json, Moment, Strings
+from docproc.engine.store.columns import Id, Json, Moment, Strings, index_where
 from docproc.engine.store.tables import Base, Tenanted
 
 
@@ -91,31 +91,15 @@ class BackofficeTask(Tenanted, Base):
     __table_args__ = (
         Index("ix_backoffice_tasks_open", "status", "priority", "created_at"),
         # The order people work in.
-        Index(
+        index_where(
             "ix_backoffice_tasks_next",
             text("priority DESC"),
             "deadline_utc",
             "created_at",
-            postgresql_where=text("status = 'pending'"),
-            sqlite_where=text("status = 'pending'"),
+            where="status = 'pending'",
         ),
-        Index(
-            "ix_backoffice_tasks_held",
-            "assigned_to",
-            postgresql_where=text("status = 'assigned'"),
-            sqlite_where=text("status = 'assigned'"),
-        ),
+        index_where("ix_backoffice_tasks_held", "assigned_to", where="status = 'assigned'"),
         # Who did how much lately, and who let a task go.
-        Index(
-            "ix_backoffice_tasks_done",
-            "completed_at",
-            postgresql_where=text("status = 'completed'"),
-            sqlite_where=text("status = 'completed'"),
-        ),
-        Index(
-            "ix_backoffice_tasks_lost",
-            "lost_at",
-            postgresql_where=text("lost_at IS NOT NULL"),
-            sqlite_where=text("lost_at IS NOT NULL"),
-        ),
+        index_where("ix_backoffice_tasks_done", "completed_at", where="status = 'completed'"),
+        index_where("ix_backoffice_tasks_lost", "lost_at", where="lost_at IS NOT NULL"),
     )
