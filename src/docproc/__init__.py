@@ -59,10 +59,10 @@ if TYPE_CHECKING:
     from docproc.registry import QUEUE_BINDINGS as QUEUE_BINDINGS
     from docproc.settings import Settings as Settings
     from docproc.settings import SettingsSection as SettingsSection
-    from docproc.terminal.output import console as console
     from docproc.terminal.output import load_settings as load_settings
     from docproc.terminal.output import print_json as print_json
     from docproc.terminal.output import run_async as run_async
+    from docproc.terminal.view import TerminalView as TerminalView
 
 # Where each of them is.
 _MODULES = {
@@ -86,7 +86,8 @@ _MODULES = {
     "docproc.people.kinds": ("Listed", "Shown", "Sitting", "TaskKind"),
     "docproc.registry": ("COMPONENT_REGISTRY", "QUEUE_BINDINGS"),
     "docproc.settings": ("Settings", "SettingsSection"),
-    "docproc.terminal.output": ("console", "load_settings", "print_json", "run_async"),
+    "docproc.terminal.output": ("load_settings", "print_json", "run_async"),
+    "docproc.terminal.view": ("TerminalView",),
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

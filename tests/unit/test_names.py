@@ -4,6 +4,7 @@ it is asked for."""
 from __future__ import annotations
 
 import ast
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +42,11 @@ def test_type_checkers_know_the_same_names() -> None:
 def test_every_promised_name_is_there() -> None:
     assert set(docproc._MODULE_OF) >= PROMISED
     assert set(dir(docproc)) >= PROMISED
+
+
+def test_no_name_is_also_a_module() -> None:
+    """Once somebody imported that, the name would be it."""
+    assert not {one.name for one in pkgutil.iter_modules(docproc.__path__)} & docproc._MODULE_OF.keys()
 
 
 @pytest.mark.parametrize("name", sorted(docproc._MODULE_OF))
