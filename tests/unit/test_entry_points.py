@@ -56,7 +56,7 @@ def test_what_lies_in_an_archive_is_found_too(tmp_path: Path, monkeypatch: pytes
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("parcels-1.0.dist-info/METADATA", "Name: parcels\nVersion: 1.0\n")
         file.writestr("parcels-1.0.dist-info/entry_points.txt", TEXT)
-    monkeypatch.syspath_prepend(archive)
+    monkeypatch.setattr(sys, "path", [str(archive), *sys.path])
     assert Point("letters", "letters.manifest:application", "parcels") in list(find("docproc.applications"))
 
 
