@@ -32,6 +32,12 @@ QUEUES = (*QUEUE_BINDINGS, *(f"q.{name}" for name in PATHS), "q.collect", DEAD_L
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
 
 
+def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
+    """No file's bytes in a test's name: archives contain the time, and processes that collect at different
+    moments would then disagree about which tests there are."""
+    return argname if isinstance(val, bytes) and len(val) > 32 else None
+
+
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
