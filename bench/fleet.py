@@ -64,7 +64,7 @@ class Fleet:
             "DOCPROC_WORKFLOWS_DIR": str(self.folder / "workflows"),
             "DOCPROC_COMPONENTS": ",".join(f"{n}={p}" for n, p in self.components.items()),
             "DOCPROC_LOG_LEVEL": "error",
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}",  # this tree, whatever is installed
             **self.variables,
         }
         fields = {

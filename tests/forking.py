@@ -58,7 +58,7 @@ def _forker() -> subprocess.Popen[bytes]:
     forker = subprocess.Popen(
         [sys.executable, "-m", "tests.forking"],
         cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"},
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

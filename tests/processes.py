@@ -150,7 +150,7 @@ class Processes:
         self.environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}",  # this tree, whatever is installed
             "DOCPROC_HOME": str(folder),
             "DOCPROC_WORKFLOWS_DIR": str(self.settings.workflows_dir),
             "DOCPROC_COMPONENTS": ",".join(f"{name}={path}" for name, path in paths.items()),
