@@ -335,10 +335,11 @@ def _check_join_names(steps: Mapping[str, Step]) -> None:
 
 def check_backoffice_routes(plan: Plan, topology: Topology) -> None:
     """Every `backoffice_queue` must lead to a queue."""
+    known = [key for exchange, key in topology.bindings.values() if exchange == BACKOFFICE_EXCHANGE]
     for step in plan.steps.values():
         key = step.stage.backoffice_queue
         if key is not None and _queue(topology, BACKOFFICE_EXCHANGE, key) is None:
             raise PlanError(
                 step.name, "backoffice_queue", f"no back-office queue is bound to {key!r}",
-                "Use task.classification or task.extraction, or add it to QUEUE_BINDINGS",
+                f"Use {' or '.join(known)}, or declare a kind of task for it",
             )  # fmt: skip
