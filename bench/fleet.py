@@ -74,12 +74,15 @@ class Fleet:
         }
         self.settings = Settings.load(_env_file=None, **fields)
         self.app = App(self.settings, worker_id=f"client-{os.getpid()}")
+        self._relay: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         store = Store(self.settings.effective_database_url)
         await migrate.upgrade(store, self.app.applications.migrations)
         await store.close()
         await self.app.transport.open()
+        # As every sender does: what it sends while the broker restarts is published when that is back.
+        self._relay = asyncio.create_task(self.app.relay.run())
 
     async def start(self, count: int = 2) -> None:
         for _ in range(count):
@@ -139,6 +142,9 @@ class Fleet:
             except TimeoutError:
                 process.kill()
                 await process.wait()
+        if self._relay is not None:
+            self._relay.cancel()
+            await asyncio.gather(self._relay, return_exceptions=True)
         await self.app.transport.close()
         await self.app.close()
 
