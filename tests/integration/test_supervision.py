@@ -293,6 +293,17 @@ async def test_queue_is_set_against_the_people_present(engine: Harness, station:
     assert "90 s" in page.text, "two types by one person, 45 seconds each"
 
 
+async def test_whoever_comes_without_a_name_is_asked_for_it(sqlite_engine: Harness) -> None:
+    """The home page's link to supervision cannot say who it is."""
+    transport = httpx.ASGITransport(create_app(sqlite_engine.app))
+    async with httpx.AsyncClient(transport=transport, base_url="http://station") as nobody:
+        asked = await nobody.get("/supervisor", headers={**PAGE, "accept-language": "es"})
+        assert asked.status_code == 200 and "¿Quién eres?" in asked.text
+        assert 'action="/supervisor"' in asked.text, "it goes on to where they wanted"
+        assert (await nobody.get("/supervisor", params={"operator": "ana"}, headers=PAGE)).status_code == 200
+        assert (await nobody.get("/supervisor")).status_code == 403, "programs are told"
+
+
 SHIFT = {"shift.0.mon": "on", "shift.0.from": "22:00", "shift.0.to": "06:00", "shift.0.zone": "Europe/Madrid"}
 
 

@@ -53,9 +53,17 @@ class SupervisorRoute(APIRoute):
                 status = next((code for kind, code, _ in problems.KINDS if isinstance(error, kind)), None)
                 if status is None or status >= 500 or not gate.takes_html(request):
                     raise
+                if _is_nameless(request):
+                    return pages.page(request, "who.html", None)
                 return _refused(request, error, status)
 
         return handle_for_people
+
+
+def _is_nameless(request: Request) -> bool:
+    """Somebody came by a link that does not say who it is, as those of other servers do not."""
+    is_open = request.app.state.desk.application.settings.auth == "off"
+    return is_open and request.method == "GET" and not request.query_params.get("operator")
 
 
 def _refused(request: Request, error: DocProcError, status: int) -> Response:
