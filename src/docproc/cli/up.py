@@ -150,7 +150,7 @@ async def _serve(settings: Settings) -> int:
             )
             group.create_task(_watch_deadlines(settings, stopping))
             group.create_task(_review(settings, stopping))
-            group.create_task(_announce(settings, stopping, warm))
+            group.create_task(_announce(application, settings, stopping, warm))
     except BaseExceptionGroup as several:
         first: BaseException = several
         while isinstance(first, BaseExceptionGroup):
@@ -174,16 +174,22 @@ async def _review(settings: Settings, stopping: asyncio.Event) -> None:
         await serve(application, stopping, host=settings.host, port=port, create=station)
 
 
-async def _announce(settings: Settings, stopping: asyncio.Event, warm: asyncio.Event) -> None:
+async def _announce(
+    application: App, settings: Settings, stopping: asyncio.Event, warm: asyncio.Event
+) -> None:
     api, review = _url(settings.host, settings.api_port), _url(settings.host, settings.backoffice_port)
     data = settings.home.expanduser().absolute() if settings.is_embedded else _without_password(settings)
     server = api.rstrip("/")
     elsewhere = "" if server == settings.server else f" --server {server}"
+    takes_files = any(
+        command.name == "submit" for one in application.applications.all for command in one.commands
+    )
+    sending = [("send a file", f"docproc submit FILE --wait{elsewhere}")] if takes_files else []
     for what, where in (
         ("API and page", api),
         ("review station", review if settings.auth == "on" else f"{review}?operator=NAME"),
         ("data", str(data)),
-        ("send a file", f"docproc submit FILE --wait{elsewhere}"),
+        *sending,
         ("stop", "Ctrl-C"),
     ):
         console.print(f"{what:15} [bold]{escape(where)}[/]", highlight=False, soft_wrap=True)
