@@ -108,7 +108,7 @@ class Page(Tenanted, Base):
     page_index: Mapped[int] = mapped_column(Integer)
     file_page: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
     status: Mapped[str] = mapped_column(String(32), default="PENDIENTE_OCR")
-    # The words with their boxes and confidences (understanding/page.py, `pack`).
+    # The words with their boxes and confidences (reading/page.py, `pack`).
     words: Mapped[bytes | None] = mapped_column(LargeBinary)
     # How far the file's page is turned clockwise to stand upright.
     rotation: Mapped[int] = mapped_column(SmallInteger, default=0, server_default="0")

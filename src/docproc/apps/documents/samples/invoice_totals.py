@@ -8,8 +8,6 @@ from docproc.apps.documents.samples import invoice_words
 from docproc.apps.documents.samples.invoice_draft import Draft
 from docproc.apps.documents.samples.sheet import BLACK, GREY, Column
 
-ZERO = Decimal(0)
-
 
 def stack(draft: Draft, y: float) -> float:
     """One sum below the other at the right, the total last and larger."""
