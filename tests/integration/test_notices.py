@@ -9,7 +9,9 @@ from uuid import UUID
 
 import pytest
 
+from docproc.cli.request import _waits_for_people
 from docproc.engine.store import tasks
+from docproc.engine.store.task_tables import BackofficeTask
 from docproc.people.notices import Notices
 from docproc.settings import Settings
 from tests.harness import Harness, opened
@@ -89,3 +91,16 @@ async def test_notice_goes_with_the_question_it_tells_of(sqlite_engine: Harness)
         f"SELECT unit_key FROM messages WHERE queue LIKE '{tasks.NOTICES}'"
     )
     assert left == "item:2"
+
+
+async def test_command_that_follows_a_request_ends_when_only_people_are_left(sqlite_engine: Harness) -> None:
+    """`docproc request run` would else wait for a person who is not there."""
+    request_id = await _asked(sqlite_engine)
+    assert not await _waits_for_people(sqlite_engine.app, request_id)  # nobody was asked yet
+    async with sqlite_engine.app.store.writing() as session:
+        session.add(BackofficeTask(request_id=request_id, task_type="extraction"))
+
+    async def waits() -> bool:
+        return await _waits_for_people(sqlite_engine.app, request_id)
+
+    await sqlite_engine.until(waits, "the third unit has arrived, and only questions are left")

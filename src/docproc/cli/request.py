@@ -16,8 +16,9 @@ from sqlalchemy import func, select
 
 from docproc.app import App, open_client, open_database
 from docproc.engine.running.intake import Submission
+from docproc.engine.store import tasks
 from docproc.engine.store.requests import TERMINAL, readable_error
-from docproc.engine.store.tables import Event, Request
+from docproc.engine.store.tables import Event, Message, Request
 from docproc.errors import PermanentError, UsageError
 from docproc.http.views import shapes_of, status_of, statuses_of
 from docproc.settings import Settings
@@ -152,7 +153,10 @@ async def _watch(application: App, request_id: UUID, *, live: bool) -> dict[str,
         while True:
             request = await _find(application, request_id)
             assert request is not None  # submitted by us, in this database
-            if request["status"] in TERMINAL:
+            waits = await _waits_for_people(application, request_id)
+            if request["status"] in TERMINAL or waits:
+                if waits:
+                    errors.print("It waits for a person and goes on when one has answered (docproc up)")
                 if live:  # what happened, stage by stage, stays to be read
                     view.stop()
                     errors.print(await _progress(application, request_id))
@@ -160,6 +164,15 @@ async def _watch(application: App, request_id: UUID, *, live: bool) -> dict[str,
             if live:
                 view.update(await _progress(application, request_id), refresh=True)
             await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _waits_for_people(application: App, request_id: UUID) -> bool:
+    """Nothing is under way any more but questions."""
+    mine = Message.request_id == request_id
+    under_way = select(Message.id).where(mine, Message.queue.not_like(tasks.NOTICES)).limit(1)
+    async with application.store.reading() as session:
+        asked = await tasks.open_count(session, request_id)
+        return bool(asked) and await session.scalar(under_way) is None
 
 
 async def _progress(application: App, request_id: UUID) -> Table:
