@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.apps.documents.components import answer
+from docproc.apps.documents.components import answer, doubts
 from docproc.apps.documents.schemas import ExtractionSchema, early_answer_of, schemas_of
 from docproc.apps.documents.tables import Document, DocumentStatus
 from docproc.engine.component import NEXT, Emission, JoinComponent
@@ -100,7 +100,7 @@ async def _settled_types(
 ) -> set[str]:
     """Of which of these types the request has a document that is settled; none once it was answered."""
     query = (
-        select(Document.doc_type, Document.extracted_data, Document.needs_review)
+        select(Document.doc_type, Document.extracted_data, Document.needs_review, Document.doubts)
         .join(Request, Request.id == Document.request_id)
         .where(Request.id == request_id, Request.answer_version == 0, Document.doc_type.in_(types))
         .where(Document.status == DocumentStatus.COMPLETED, *which)
@@ -109,7 +109,8 @@ async def _settled_types(
     return {
         row.doc_type
         for row in found
-        if not row.needs_review and _has_required(row.extracted_data or {}, schemas_of(flow)[row.doc_type])
+        if not doubts.named(row.doubts, row.needs_review)
+        and _has_required(row.extracted_data or {}, schemas_of(flow)[row.doc_type])
     }
 
 
