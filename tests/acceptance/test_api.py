@@ -30,7 +30,7 @@ from tests.harness import Harness, opened, settings_for
 PDF = b"%PDF-1.4\n1 0 obj <<>> endobj\ntrailer <<>>\n%%EOF\n"
 STATUS_FIELDS = [
     "request_id", "status", "workflow_name", "created_at", "deadline_utc", "completed_at", "page_count",
-    "document_count", "result", "error", "answer_version", "breached_at",
+    "document_count", "result", "error", "answer_version", "breached_at", "amended_at",
 ]  # fmt: skip
 Client = httpx.AsyncClient
 Parts = list[tuple[str, Any]]

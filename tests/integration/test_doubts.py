@@ -184,7 +184,8 @@ async def test_answers_that_come_later_take_the_marks_away(
 ) -> None:
     await sqlite_engine.start(*COMPONENTS)
     request_id = await _submit(sqlite_engine, "answer_flagged")
-    assert (await sqlite_engine.finished(request_id, 60)).answer_version == 1
+    first = await sqlite_engine.finished(request_id, 60)
+    assert (first.answer_version, first.amended_at) == (1, None)
     asked = await _answer_all(sqlite_engine, station)
     assert asked == {"classification": 2, "split": 1, "extraction": 2}
     result = await _told(sqlite_engine, request_id)
@@ -192,6 +193,9 @@ async def test_answers_that_come_later_take_the_marks_away(
     for document in result["documents"]:
         assert (document["needs_review"], document["doc_type_confidence"]) == ([], 1.0)
         assert (document["boundary_confidence"], document["extraction_confidence"]) == (1.0, 1.0)
+    last = await sqlite_engine.request(request_id)
+    assert last.completed_at == first.completed_at, "it was done when it was done"
+    assert last.amended_at is not None and last.amended_at > filled(first.completed_at)
 
 
 async def _check_partial(engine: Harness, request_id: UUID) -> None:
