@@ -22,7 +22,12 @@ OF_DOCUMENTS = {
     "boundary": ("boundary", "boundary_confidence"),
 }
 # Sources whose values stand on no page.
-NOT_PRINTED = {"memory": "remembered", "embedded": "attached data", "operator": "a person said so"}
+NOT_PRINTED = {
+    "memory": "remembered",
+    "embedded": "attached data",
+    "operator": "a person said so",
+    "component": "a component said so",
+}
 
 
 def render(name: str, status: Status) -> RenderableType:

@@ -31,8 +31,8 @@ def page_threshold(settings: Settings, stage: Stage | None) -> float:
     return settings.section(DocumentsSettings).classification_confidence_threshold
 
 
-def field_threshold(settings: Settings, stage: Stage) -> float:
-    if stage.confidence_threshold is not None:
+def field_threshold(settings: Settings, stage: Stage | None) -> float:
+    if stage is not None and stage.confidence_threshold is not None:
         return stage.confidence_threshold
     return settings.section(DocumentsSettings).extraction_confidence_threshold
 

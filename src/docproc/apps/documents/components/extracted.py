@@ -79,6 +79,12 @@ def _number(field: SchemaField | SchemaColumn, value: str | None) -> Any:
     return float(Decimal(value)) if field.type == "decimal" and value is not None else value
 
 
+def exact(field: SchemaField | None, value: Any) -> str:
+    """A plain value as `fields` has it: amounts lose nothing to floating point."""
+    is_amount = field is not None and field.type == "decimal" and not isinstance(value, bool)
+    return f"{Decimal(str(value)):f}" if is_amount and isinstance(value, int | float) else str(value)
+
+
 def evidence(found: Fields, indices: Sequence[int]) -> dict[str, Any]:
     """Name -> exact value and where it came from; a table has a list of rows as its value."""
     return {name: _evident(value, indices) for name, value in found.items() if value is not None}

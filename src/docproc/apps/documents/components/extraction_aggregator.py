@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.apps.documents.components import answer, doubts
+from docproc.apps.documents.components import answer, doubts, stage_values
 from docproc.apps.documents.schemas import ExtractionSchema, early_answer_of, schemas_of
 from docproc.apps.documents.tables import Document, DocumentStatus
 from docproc.engine.component import NEXT, Emission, JoinComponent
@@ -23,7 +23,8 @@ from docproc.engine.workflow.definition import Workflow
 
 
 class ExtractionAggregator(JoinComponent):
-    """Only counts: the documents lie in the database, where the consolidator reads them.
+    """Only counts: the documents lie in the database, where the consolidator reads them. What a stage between
+    extraction and this one has put into `extracted_data` is written there first.
 
     Where the workflow has `early_answer`, it also answers once, partially, as soon as that holds.
     """
@@ -41,6 +42,8 @@ class ExtractionAggregator(JoinComponent):
         # In the order in which everybody locks requests: two workers with the same ones cannot deadlock.
         for request_id in sorted(arrived, key=str):
             flow = await self.workflow_of(arrived[request_id][0])
+            if stage_values.may_differ(flow, flow.stage(arrived[request_id][0].current_stage)):
+                await stage_values.take(session, self.settings, flow, arrived[request_id])
             if early_answer_of(flow) is not None:
                 await self._answer_early(session, arrived[request_id], flow)
         return await super().before_join(messages, session)
