@@ -76,7 +76,7 @@ async def test_answer_has_what_a_stage_after_extraction_says(
     assert (told["value"], told["source"], told["confidence"]) == ("99.5", "component", 1.0)
     assert sure["fields"]["invoice_number"]["source"] != "component"
     assert "total_amount" not in sure["needs_review"] and "invoice_number" in sure["needs_review"]
-    assert unsure["fields"]["supplier_code"]["confidence"] == unsure["extraction_confidence"] == 0.4
+    assert unsure["fields"]["supplier_code"]["confidence"] == 0.4 >= unsure["extraction_confidence"]
     assert {"total_amount", "supplier_code"} <= set(unsure["needs_review"])
 
     # A person's word stands: the document passes the stage once more with it.

@@ -1,4 +1,4 @@
-"""What a stage between extraction and its join says of fields: its `extracted_data` is taken into the document.
+"""What a stage between extraction and its join says of fields: the document takes its `extracted_data`.
 
 Only flows that have such a stage read anything here. A person's word stands: fields that somebody settled are
 left as they are, also when a message that is older than the answer arrives after it.
@@ -38,7 +38,7 @@ def may_differ(flow: Workflow, join: Stage) -> bool:
 async def take(
     session: AsyncSession, settings: Settings, flow: Workflow, messages: Sequence[PipelineMessage]
 ) -> None:
-    """Write what messages say otherwise than their documents. In the order of ids, as everybody locks them."""
+    """Write what messages say otherwise than their documents, which are locked in the order of their ids."""
     said = {
         message.document_id: message.payload
         for message in messages
