@@ -179,6 +179,20 @@ async def test_what_nobody_was_asked_before_is_marked(sqlite_engine: Harness) ->
         assert len(await sqlite_engine.query("SELECT id FROM backoffice_tasks")) == tasks
 
 
+async def _check_pages(engine: Harness, station: httpx.AsyncClient, request_id: UUID) -> None:
+    """Whoever is asked about fields, and whoever supervises, is told of the document's own doubts."""
+    (task, *_) = await engine.query("SELECT id FROM backoffice_tasks WHERE task_type = 'extraction'")
+    await station.post(f"/tasks/{task.id}/claim", json={"operator": "eva"})
+    headers = {"Accept": "text/html", "Accept-Language": "en"}
+    shown = (await station.get(f"/tasks/{task.id}", params={"operator": "eva"}, headers=headers)).text
+    assert all(f'data-doubt="{name}"' in shown for name in UNSURE), shown[:2000]
+    await station.post(f"/tasks/{task.id}/skip", json={"operator": "eva", "reason": "only looking"})
+    await engine.query("UPDATE operators SET role = 'supervisor' WHERE username = 'eva'")
+    address = f"/supervisor/requests/{request_id}"
+    shown = (await station.get(address, params={"operator": "eva"}, headers=headers)).text
+    assert shown.count("type doubtful, ") == shown.count("pages doubtful, ") == 2, shown[:2000]
+
+
 async def test_answers_that_come_later_take_the_marks_away(
     sqlite_engine: Harness, station: httpx.AsyncClient
 ) -> None:
@@ -186,6 +200,7 @@ async def test_answers_that_come_later_take_the_marks_away(
     request_id = await _submit(sqlite_engine, "answer_flagged")
     first = await sqlite_engine.finished(request_id, 60)
     assert (first.answer_version, first.amended_at) == (1, None)
+    await _check_pages(sqlite_engine, station, request_id)
     asked = await _answer_all(sqlite_engine, station)
     assert asked == {"classification": 2, "split": 1, "extraction": 2}
     result = await _told(sqlite_engine, request_id)

@@ -52,8 +52,8 @@ class Submission:
     @property
     def content_bytes(self) -> int | None:
         """None where nobody knows, or there are no files."""
-        sizes = [upload.get("size") for upload in self.uploads]
-        return sum(sizes) if sizes and all(isinstance(size, int) for size in sizes) else None
+        sizes = [size for upload in self.uploads if isinstance(size := upload.get("size"), int)]
+        return sum(sizes) if sizes and len(sizes) == len(self.uploads) else None
 
     @property
     def same_as(self) -> str | None:

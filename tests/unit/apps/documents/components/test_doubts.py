@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from docproc.app import App
 from docproc.apps.documents.components import doubts
 from docproc.apps.documents.components.doubts import Standing, Thresholds
+from docproc.apps.documents.schemas import schemas_of
+from docproc.engine.workflow.definition import WhenNoTime
+from tests.harness import settings_for
 
+WORKFLOWS = Path(__file__).parents[5] / "config" / "workflows"
 BLANK = {"blank": True}
 
 
@@ -37,3 +44,14 @@ def test_what_is_below_its_own_threshold_is_named() -> None:
     assert Standing(0.79996, 0.1).row(Thresholds(0.8, 0.2))["doubts"] == ["boundary"], "as it is shown"
     assert doubts.named(["boundary"], ["total"]) == ["boundary", "total"]
     assert doubts.named(None, None) == []
+
+
+@pytest.mark.parametrize("name", ["default", "hipotecas"])
+def test_packaged_workflows_ask_where_documents_begin(name: str, tmp_path: Path) -> None:
+    flow = App(settings_for(tmp_path, workflows_dir=WORKFLOWS, components={})).loader.load(name)
+    (grouping,) = [stage for stage in flow.stages if stage.component == "classification_aggregator"]
+    assert grouping.backoffice_queue == "task.classification"
+    # Without people `default` answers, marked; `hipotecas` waits.
+    assert (grouping.when_no_time is WhenNoTime.WAIT) == (name == "hipotecas")
+    parties = [field for field in schemas_of(flow)["contract"].fields if field.name.startswith("party")]
+    assert [field.required for field in parties] == [True, True]
