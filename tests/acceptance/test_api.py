@@ -30,7 +30,7 @@ from tests.harness import Harness, opened, settings_for
 PDF = b"%PDF-1.4\n1 0 obj <<>> endobj\ntrailer <<>>\n%%EOF\n"
 STATUS_FIELDS = [
     "request_id", "status", "workflow_name", "created_at", "deadline_utc", "completed_at", "page_count",
-    "document_count", "result", "error", "answer_version", "breached_at",
+    "document_count", "result", "error", "answer_version", "breached_at", "amended_at",
 ]  # fmt: skip
 Client = httpx.AsyncClient
 Parts = list[tuple[str, Any]]
@@ -301,14 +301,14 @@ async def test_same_submission_many_times_is_one_request(engine: Harness, client
 # --- line 2: GET /status --------------------------------------------------------------------------------
 
 
-async def test_status_has_the_ten_specified_fields_and_two_more(engine: Harness, client: Client) -> None:
+async def test_status_has_the_ten_specified_fields_and_three_more(engine: Harness, client: Client) -> None:
     request_id = (await send(client)).json()["request_id"]
     body = (await client.get(f"/status/{request_id}")).json()
     assert list(body) == STATUS_FIELDS
     assert (body["request_id"], body["status"], body["workflow_name"]) == (request_id, "received", "default")
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", body["created_at"])
     assert body["deadline_utc"].endswith("Z")
-    assert [body[name] for name in STATUS_FIELDS[5:]] == [None] * 5 + [0, None]
+    assert [body[name] for name in STATUS_FIELDS[5:]] == [None] * 5 + [0, None, None]
 
 
 async def test_unknown_request_is_404_and_malformed_id_422(sqlite_client: Client) -> None:
@@ -406,7 +406,7 @@ async def test_list_is_filtered(client: Client) -> None:
 async def test_detail_says_everything(client: Client) -> None:
     answer = await send(client, metadata='{"a": 1}', channel="mail", external_id="E")
     body = (await client.get(f"/requests/{answer.json()['request_id']}")).json()
-    assert list(body)[:12] == STATUS_FIELDS
+    assert list(body)[:13] == STATUS_FIELDS
     assert (body["channel"], body["external_id"], body["priority"], body["metadata"]) == (
         "mail",
         "E",
@@ -487,7 +487,7 @@ async def test_result_in_three_formats(engine: Harness, client: Client) -> None:
         for kind in ("json", "csv", "xlsx")
     }
     assert answers["json"].json() == result
-    assert answers["csv"].text.splitlines()[1] == "0,invoice,0,invoice_number,F-1,0.9,text,0"
+    assert answers["csv"].text.splitlines()[1] == "0,invoice,0,invoice_number,F-1,0.9,text,0,,,"
     assert answers["xlsx"].content.startswith(b"PK")
     for kind, answer in answers.items():
         assert answer.headers["content-disposition"] == f'attachment; filename="docproc-{request_id}.{kind}"'

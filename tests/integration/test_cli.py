@@ -176,7 +176,7 @@ def test_submitted_request_can_be_followed(cli: Processes) -> None:
     found = machine.json
     assert list(found) == [
         *("request_id", "status", "workflow_name", "created_at", "deadline_utc", "completed_at"),
-        *("page_count", "document_count", "result", "error", "answer_version", "breached_at"),
+        *("page_count", "document_count", "result", "error", "answer_version", "breached_at", "amended_at"),
     ]
     assert (found["request_id"], found["status"]) == (request_id, "received")
     assert status.out.startswith("received  flow ")

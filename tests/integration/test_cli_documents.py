@@ -28,7 +28,7 @@ pytestmark = pytest.mark.xdist_group("commands")
 NOBODY = "00000000-0000-0000-0000-000000000000"
 FIELDS = [
     *("request_id", "status", "workflow_name", "created_at", "deadline_utc", "completed_at"),
-    *("page_count", "document_count", "result", "error", "answer_version", "breached_at"),
+    *("page_count", "document_count", "result", "error", "answer_version", "breached_at", "amended_at"),
 ]
 INVOICE = (
     "FACTURA",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from uuid import uuid4
 
 import httpx
 import pytest
 
 from docproc.engine.deadlines import forecast
+from docproc.engine.message import utc_now
+from docproc.engine.running.intake import Submission
 from docproc.engine.store import rows
 from docproc.engine.store.events import TABLE as EVENTS
 from tests.acceptance.conftest import client_of
@@ -23,9 +26,11 @@ stages:
 """
 
 
-async def _seen(engine: Harness, seconds: float, pages: int = 4) -> None:
+async def _seen(engine: Harness, seconds: float, pages: int = 4, size: int | None = None) -> None:
     """One request of this workflow was handled lately, and its stages took that long."""
-    request_id = await engine.submit("default", n=pages)
+    uploads = [{"size": size}] if size is not None else []
+    submission = Submission("default", {"n": pages}, uploads=uploads)
+    request_id = await engine.app.intake.submit(submission)
     await engine.query("DELETE FROM messages")
     async with engine.app.store.writing() as session:
         await rows.insert(
@@ -61,6 +66,23 @@ async def test_request_that_cannot_be_done_in_time(engine: Harness, policy: str)
     assert answer.json()["error"]["code"] == "deadline_at_risk"
     assert 1 <= int(answer.headers["Retry-After"]) <= 3600
     assert await engine.query("SELECT id FROM requests WHERE external_id = 'A-1'") == []
+
+
+async def test_small_file_is_not_at_risk_because_a_large_one_came_before(engine: Harness) -> None:
+    """One file of many pages was seen, and one of a single page: each tells of those of its size."""
+    engine.workflow("default", FLOW % "accept")
+    await _seen(engine, seconds=2.0, pages=200, size=40_000_000)
+    small = await _post(engine)
+    assert small.json()["deadline_at_risk"] is False and small.json()["expected_completion"]
+    await engine.query("DELETE FROM messages")
+    await _seen(engine, seconds=2.0, pages=1, size=900)
+    engine.app.forecaster._good_until = 0.0
+    assert (await _post(engine)).json()["deadline_at_risk"] is False
+    received = utc_now()
+    plan = engine.app.loader.plan("default")
+    deadline = received + timedelta(seconds=30)
+    large = await engine.app.forecaster.expect(plan, 5, received, deadline, 40_000_000)
+    assert large is not None and large > deadline
 
 
 async def test_what_was_taken_in_before_is_not_refused_when_it_is_sent_again(sqlite_engine: Harness) -> None:

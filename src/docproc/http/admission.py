@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 
 from docproc.engine.deadlines.forecast import Forecaster
 from docproc.engine.message import utc_now
+from docproc.engine.running.intake import Submission
 from docproc.engine.workflow.checkpoints import checkpoints
 from docproc.engine.workflow.definition import Admission as Policy
 from docproc.engine.workflow.loader import WorkflowLoader
@@ -41,15 +41,19 @@ class Admission:
         self.loader = loader
         self.default_sla_seconds = default_sla_seconds
 
-    async def expect(self, workflow: str, priority: int) -> Expectation:
+    async def expect(self, workflow: str, priority: int, content_bytes: int | None = None) -> Expectation:
         plan = self.loader.plan(workflow)
         now = utc_now()
         deadline = checkpoints(now, plan.workflow.sla, self.default_sla_seconds).deadline_utc
-        return Expectation(await self.forecaster.expect(plan, priority, now, deadline), deadline)
+        completion = await self.forecaster.expect(plan, priority, now, deadline, content_bytes)
+        return Expectation(completion, deadline)
 
-    def accepted(self, request_id: UUID, workflow: str, priority: int, expected: Expectation) -> None:
+    def accepted(self, submission: Submission, expected: Expectation) -> None:
         """It was taken in: whoever comes next waits behind it."""
-        self.forecaster.accepted(request_id, self.loader.plan(workflow), priority, expected.deadline_utc)
+        plan = self.loader.plan(submission.workflow)
+        self.forecaster.accepted(
+            submission.request_id, plan, submission.priority, expected.deadline_utc, submission.content_bytes
+        )
 
     def refuses(self, workflow: str, expected: Expectation) -> bool:
         policy = self.loader.plan(workflow).workflow.admission

@@ -98,6 +98,9 @@ class StatusTail(BaseModel):
     error: Any | None = Field(description="Why it failed", examples=[{"code": "cancelled", "message": "…"}])
     answer_version: int = Field(description="How often it was answered; `result` is that version")
     breached_at: datetime | None = Field(description="When its deadline passed unfinished")
+    amended_at: datetime | None = Field(
+        default=None, description="When its answer was last changed after it was complete"
+    )
 
 
 class Status(StatusTail, StatusHead):

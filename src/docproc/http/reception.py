@@ -125,13 +125,13 @@ class Reception:
         if accepted != request_id:
             await self.discard(request_id)
         else:
-            self.admission.accepted(accepted, submission.workflow, submission.priority, expected)
+            self.admission.accepted(submission, expected)
         return Accepted(accepted, accepted == request_id, expected)
 
     async def _admitted(self, submission: Submission) -> Expectation:
         """What came before is not refused: its client asks what became of it."""
         workflow = submission.workflow
-        expected = await self.admission.expect(workflow, submission.priority)
+        expected = await self.admission.expect(workflow, submission.priority, submission.content_bytes)
         refused = self.admission.refuses(workflow, expected)
         if refused and await self.intake.known(submission) is None:
             raise self.admission.refusal(workflow, expected)

@@ -92,6 +92,11 @@ class Document(Tenanted, Base):
     fields: Mapped[Any | None] = mapped_column(Json)
     # The fields a person should look at.
     needs_review: Mapped[Any | None] = mapped_column(Strings)
+    # How sure the type is, and that it begins and ends where it does; `doubts` names which of the two
+    # (`doc_type`, `boundary`) is below its threshold and was answered by nobody.
+    doc_type_confidence: Mapped[float | None] = mapped_column(Float)
+    boundary_confidence: Mapped[float | None] = mapped_column(Float)
+    doubts: Mapped[Any | None] = mapped_column(Strings)
     created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
     updated_at: Mapped[datetime] = mapped_column(Moment, default=utc_now, onupdate=utc_now)
 

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from sqlalchemy.engine import Row
 
+from docproc.engine.component_spec import REQUEST_UNIT
 from docproc.engine.deadlines.planning import Job, out_of_reach
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store import backlog
@@ -42,6 +43,14 @@ class StageTime:
     visits: float
 
 
+# (workflow, stage) -> over all requests, and by class of size (`backlog.size_class`).
+Times = Mapping[tuple[str, str], StageTime]
+TimesBySize = Mapping[tuple[str, str], Mapping[int, StageTime]]
+# What a class of size, four times the one before, makes of the number of units, where only another class was
+# seen. Larger contents are also larger pages: rather too few units than a risk that is none.
+MORE_UNITS, FEWER_UNITS = 2.0, 4.0
+
+
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """A request with work ahead of it."""
@@ -66,7 +75,8 @@ class View:
     waiting: Sequence[Waiting] = ()
     slots: Mapping[Resource, int] = field(default_factory=dict)
     resources: Mapping[str, Resource] = field(default_factory=dict)
-    times: Mapping[tuple[str, str], StageTime] = field(default_factory=dict)
+    times: Times = field(default_factory=dict)
+    by_size: TimesBySize = field(default_factory=dict)
 
     def out_of_reach(self, now: datetime) -> set[UUID]:
         """Requests that would only keep others from their deadlines."""
@@ -86,9 +96,12 @@ class View:
             found |= out_of_reach(jobs, now, slots)
         return found
 
-    def expected_seconds(self, plan: Plan, priority: int, deadline: datetime) -> float | None:
-        """How long a new request would take; None while nothing like it was measured."""
-        own = self.work(plan, {"": 1})
+    def expected_seconds(
+        self, plan: Plan, priority: int, deadline: datetime, size: int | None = None
+    ) -> float | None:
+        """How long a new request with contents of this class of size would take; None while nothing like it
+        was measured."""
+        own = self.work(plan, {"": 1}, size)
         if not own:
             return None
         ahead: Work = defaultdict(float)
@@ -97,22 +110,32 @@ class View:
                 for resource, seconds in one.work.items():
                     ahead[resource] += seconds
         queued = max((ahead[r] + own[r]) / self.slots.get(r, 1) for r in own)
-        return max(queued, self._one_after_the_other(plan))
+        return max(queued, self._one_after_the_other(plan, size))
 
-    def _one_after_the_other(self, plan: Plan) -> float:
+    def _one_after_the_other(self, plan: Plan, size: int | None) -> float:
         """However many workers are free, the stages of a request follow each other."""
-        return sum(self._time(plan, step).seconds for step in plan.steps.values())
+        return sum(self._time(plan, step, size).seconds for step in plan.steps.values())
 
-    def _time(self, plan: Plan, step: Step) -> StageTime:
-        return self.times.get((plan.workflow.name, step.name), StageTime(0.0, 1.0))
+    def _time(self, plan: Plan, step: Step, size: int | None) -> StageTime:
+        """What requests of this size took, else what the nearest size did, else what all did."""
+        key = (plan.workflow.name, step.name)
+        seen = self.by_size.get(key) or {}
+        if size is None or not seen:
+            return self.times.get(key, StageTime(0.0, 1.0))
+        nearest = min(seen, key=lambda known: (abs(known - size), known))
+        time_ = seen[nearest]
+        if nearest == size or step.unit == REQUEST_UNIT:
+            return time_
+        factor = (MORE_UNITS if size > nearest else FEWER_UNITS) ** (size - nearest)
+        return replace(time_, visits=max(1.0, time_.visits * factor))
 
-    def work(self, plan: Plan, waiting: Mapping[str, int]) -> Work:
+    def work(self, plan: Plan, waiting: Mapping[str, int], size: int | None = None) -> Work:
         """What messages waiting at these stages still cost: their way to the join, and what follows it."""
         seconds: Work = defaultdict(float)
         later: dict[str, float] = {}
         for stage, number in waiting.items():
             for step, is_same in _onward(plan, stage):
-                time_ = self._time(plan, step)
+                time_ = self._time(plan, step, size)
                 if is_same:
                     seconds[self._resource(step)] += number * time_.seconds
                 else:
@@ -166,18 +189,30 @@ class Forecaster:
             return self._view
 
     async def expect(
-        self, plan: Plan, priority: int, received: datetime, deadline: datetime
+        self,
+        plan: Plan,
+        priority: int,
+        received: datetime,
+        deadline: datetime,
+        content_bytes: int | None = None,
     ) -> datetime | None:
         """When a request received now would be done."""
         view = await self.view()
         seconds = replace(view, waiting=[*view.waiting, *self._accepted]).expected_seconds(
-            plan, priority, deadline
+            plan, priority, deadline, backlog.size_class(content_bytes)
         )
         return None if seconds is None else received + timedelta(seconds=seconds)
 
-    def accepted(self, request_id: UUID, plan: Plan, priority: int, deadline: datetime) -> None:
+    def accepted(
+        self,
+        request_id: UUID,
+        plan: Plan,
+        priority: int,
+        deadline: datetime,
+        content_bytes: int | None = None,
+    ) -> None:
         """One more waits, though the view does not show it yet."""
-        work = self._view.work(plan, {"": 1})
+        work = self._view.work(plan, {"": 1}, backlog.size_class(content_bytes))
         received = RequestStatus.RECEIVED.value
         self._accepted.append(Waiting(request_id, received, priority, priority, False, deadline, work))
 
@@ -188,9 +223,8 @@ class Forecaster:
             workers = await backlog.workers(session)
         resources = _resources(workers)
         slots = {resource: _slots(workers, resource) for resource in set(resources.values())}
-        known = {(t.workflow_name, t.stage): StageTime(float(t.seconds), float(t.visits)) for t in times}
-        empty = View((), slots, resources, known)
-        return View(await self._waiting(empty, pending), slots, resources, known)
+        empty = View((), slots, resources, *_times(times))
+        return replace(empty, waiting=await self._waiting(empty, pending))
 
     async def _waiting(self, view: View, pending: Sequence[Row[Any]]) -> list[Waiting]:
         counts: dict[UUID, dict[str, int]] = defaultdict(dict)
@@ -211,9 +245,10 @@ class Forecaster:
                 plans[flow] = await self._plan(key, *flow)
             plan = plans[flow]
             if plan is not None and row.deadline_utc is not None:
-                alike = (*flow, *sorted(counts[key].items()))
+                size = backlog.size_class(row.content_bytes)
+                alike = (*flow, size, *sorted(counts[key].items()))
                 if alike not in known:
-                    known[alike] = view.work(plan, counts[key])
+                    known[alike] = view.work(plan, counts[key], size)
                 found.append(_waiting(key, row, known[alike]))
         return found
 
@@ -223,6 +258,19 @@ class Forecaster:
             return (await self.versions.router(message)).plan
         except PermanentError:  # a flow this process cannot read: others do its work
             return None
+
+
+def _times(measured: Sequence[Row[Any]]) -> tuple[Times, TimesBySize]:
+    """Of all requests together, and of those whose size is known by class."""
+    sums: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+    by_size: dict[tuple[str, str], dict[int, StageTime]] = defaultdict(dict)
+    for row in measured:
+        key = (row.workflow_name, row.stage)
+        seconds, messages, requests = float(row.seconds), float(row.messages), float(row.requests)
+        sums[key] = [a + b for a, b in zip(sums[key], (seconds, messages, requests), strict=True)]
+        if row.size_class is not None:
+            by_size[key][int(row.size_class)] = StageTime(seconds / messages, messages / requests)
+    return {key: StageTime(s / m, m / r) for key, (s, m, r) in sums.items()}, by_size
 
 
 def _waiting(request_id: UUID, row: Row[Any], work: Work) -> Waiting:

@@ -50,6 +50,12 @@ class Submission:
     is_watched: bool = True
 
     @property
+    def content_bytes(self) -> int | None:
+        """None where nobody knows, or there are no files."""
+        sizes = [size for upload in self.uploads if isinstance(size := upload.get("size"), int)]
+        return sum(sizes) if sizes and len(sizes) == len(self.uploads) else None
+
+    @property
     def same_as(self) -> str | None:
         """What two submissions that mean the same request have in common; None: always a new one."""
         if self.idempotency_key is not None:
@@ -159,6 +165,7 @@ async def _store(
             callback_url=submission.callback_url,
             metadata_=dict(submission.metadata),
             uploads=[dict(upload) for upload in submission.uploads] or None,
+            content_bytes=submission.content_bytes,
             idempotency_key=submission.same_as,
             content_hash=submission.content_hash,
             linked_to=earlier,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from typing import Any
 
 from sqlalchemy.engine import Row
@@ -14,6 +15,14 @@ from docproc.engine.store.tasks import NOTICES
 # How much of the history is looked at: enough to know the stages, recent enough to follow a change.
 EVENTS = 20_000
 
+# Where the classes of `size_class` begin: 16 KiB to 256 MiB. In SQL the same, empty where nobody knows it.
+SIZES = tuple(4**power for power in range(7, 15))
+_SIZE_CLASS = (
+    "CASE WHEN r.content_bytes IS NULL THEN NULL "
+    + " ".join(f"WHEN r.content_bytes < {limit} THEN {number}" for number, limit in enumerate(SIZES))
+    + f" ELSE {len(SIZES)} END"
+)
+
 
 async def pending(session: AsyncSession) -> list[Row[Any]]:
     """How many messages wait at which stage, by request.
@@ -24,7 +33,7 @@ async def pending(session: AsyncSession) -> list[Row[Any]]:
         session,
         f"""
         SELECT r.id, r.workflow_name, r.workflow_version, r.status, r.priority, r.band, r.escalated_at,
-               r.deadline_utc, m.stage, count(*) AS messages
+               r.deadline_utc, r.content_bytes, m.stage, count(*) AS messages
         FROM messages m JOIN requests r ON r.id = m.request_id
         WHERE (m.held_by IS NULL OR m.held_by <> :failed) AND m.queue NOT LIKE '{NOTICES}'
         GROUP BY r.id, m.stage
@@ -33,17 +42,22 @@ async def pending(session: AsyncSession) -> list[Row[Any]]:
     )
 
 
+def size_class(content_bytes: int | None) -> int | None:
+    """Contents that are about as large: a class is four times the one before."""
+    return None if content_bytes is None else bisect.bisect_right(SIZES, content_bytes)
+
+
 async def stage_times(session: AsyncSession) -> list[Row[Any]]:
-    """Per workflow and stage: seconds of work for a message, and messages for a request."""
+    """Per workflow, stage and class of size: seconds of work for a message, messages, and requests."""
     return await rows.execute(
         session,
-        """
-        SELECT r.workflow_name, e.stage, avg(e.busy_seconds) AS seconds,
-               count(*) * 1.0 / count(DISTINCT e.request_id) AS visits
+        f"""
+        SELECT r.workflow_name, e.stage, {_SIZE_CLASS} AS size_class, sum(e.busy_seconds) AS seconds,
+               count(*) AS messages, count(DISTINCT e.request_id) AS requests
         FROM events e JOIN requests r ON r.id = e.request_id
         WHERE e.id > (SELECT coalesce(max(id), 0) FROM events) - :events
           AND e.kind = 'handled' AND e.outcome = 'done' AND e.busy_seconds IS NOT NULL
-        GROUP BY r.workflow_name, e.stage
+        GROUP BY 1, 2, 3
         """,
         events=EVENTS,
     )

@@ -64,6 +64,7 @@ def _body(request: Request, is_partial: bool) -> str:
         "deadline_utc": _written(request.deadline_utc),
         "completed_at": _written(request.completed_at),
         "breached_at": _written(request.breached_at),
+        "amended_at": _written(request.amended_at),
         "result": request.result_payload,
         "error": request.error,
     }

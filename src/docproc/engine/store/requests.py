@@ -95,7 +95,12 @@ async def finish_all(session: AsyncSession, endings: Sequence[Ending]) -> dict[U
 def _end(request: Request, ending: Ending, failed: list[dict[str, Any]]) -> None:
     now = utc_now()
     request.result_generation = ending.generation
-    request.updated_at = request.completed_at = now
+    request.updated_at = now
+    # When it was done is a fact that later answers do not move.
+    if request.completed_at is None:
+        request.completed_at = now
+    else:
+        request.amended_at = now
     is_over = request.status in TERMINAL
     if is_over and request.status != RequestStatus.SLA_BREACHED:
         return

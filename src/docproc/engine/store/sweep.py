@@ -33,7 +33,7 @@ async def _sweep_some(session: AsyncSession, store: Store, retention_days: float
         f"""
         SELECT id FROM requests r
         WHERE status IN ('completed', 'failed', 'sla_breached')
-          AND coalesce(completed_at, breached_at) < {store.clock_plus(":age")}
+          AND coalesce(amended_at, completed_at, breached_at) < {store.clock_plus(":age")}
           AND (EXISTS (SELECT 1 FROM events e WHERE e.request_id = r.id)
                OR EXISTS (SELECT 1 FROM fan_in_arrivals f WHERE f.request_id = r.id)
                OR EXISTS (SELECT 1 FROM aggregation_state a WHERE a.request_id = r.id))

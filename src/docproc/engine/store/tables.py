@@ -72,6 +72,8 @@ class Request(Tenanted, Base):
     completed_at: Mapped[datetime | None] = mapped_column(Moment)
     # The files as they came: [{"key", "name", "size", "sha256"}].
     uploads: Mapped[Any | None] = mapped_column(Json)
+    # How large they are together; a forecast tells from it how many units will come of them.
+    content_bytes: Mapped[int | None] = mapped_column(BigInteger)
     # One request per key: a client's repeated submission finds the first one.
     idempotency_key: Mapped[str | None] = mapped_column(String(64))
     content_hash: Mapped[str | None] = mapped_column(String(64))
@@ -91,6 +93,8 @@ class Request(Tenanted, Base):
     warned_at: Mapped[datetime | None] = mapped_column(Moment)
     escalated_at: Mapped[datetime | None] = mapped_column(Moment)
     breached_at: Mapped[datetime | None] = mapped_column(Moment)
+    # When its answer was last changed after it was complete.
+    amended_at: Mapped[datetime | None] = mapped_column(Moment)
 
     __table_args__ = (
         Index("ix_requests_status", "status", "deadline_utc"),

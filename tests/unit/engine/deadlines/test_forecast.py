@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -9,6 +10,7 @@ import pytest
 
 from docproc.engine.component import spec_of
 from docproc.engine.deadlines.forecast import StageTime, View, Waiting, Work
+from docproc.engine.store import backlog
 from docproc.engine.transport import Topology
 from docproc.engine.workflow.definition import Workflow
 from docproc.engine.workflow.plan import Plan, compile_plan
@@ -87,3 +89,32 @@ def test_late_requests_do_not_compete_for_the_deadline() -> None:
     found = view(waiting(1, 5, 8), waiting(2, 6, 8), waiting(3, -5, 100, status="sla_breached"))
     assert len(found.out_of_reach(NOW)) == 1
     assert UUID(int=3) not in found.out_of_reach(NOW)
+
+
+# Class of size -> what a split of such contents gave: one page, or two hundred.
+SEEN = {
+    ("flow", "split"): {1: StageTime(1.0, 1.0), 7: StageTime(9.0, 1.0)},
+    ("flow", "read"): {1: StageTime(2.0, 1.0), 7: StageTime(2.0, 200.0)},
+    ("flow", "tell"): {1: StageTime(3.0, 1.0), 7: StageTime(3.0, 1.0)},
+}
+
+
+@pytest.mark.parametrize(
+    ("size", "seconds"),
+    [
+        (None, 1 + 20 + 3),  # as all of them did
+        (1, 1 + 2 + 3),
+        (7, 9 + 400 + 3),
+        (2, 1 + 2 * 2 + 3),  # a little more than what is nearest
+        (0, 1 + 2 + 3),  # never less than one
+        (6, 9 + 2 * 200 / 4 + 3),
+    ],
+)
+def test_work_follows_the_size_of_the_content(plan: Plan, size: int | None, seconds: float) -> None:
+    seen = replace(view(), by_size=SEEN)
+    assert sum(seen.work(plan, {"": 1}, size).values()) == pytest.approx(seconds)
+
+
+def test_sizes_are_classed_alike_here_and_in_the_database() -> None:
+    assert [backlog.size_class(size) for size in (0, 4**7 - 1, 4**7, 4**14)] == [0, 0, 1, 8]
+    assert backlog.size_class(None) is None

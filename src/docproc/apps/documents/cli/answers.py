@@ -16,8 +16,18 @@ from rich.text import Text
 from docproc.terminal.view import Status, heading
 
 DOUBTFUL, MISSING = "?", "✗"
+# What `needs_review` names beside fields: its word here, and the figure that says how sure it is.
+OF_DOCUMENTS = {
+    "doc_type": ("type", "doc_type_confidence"),
+    "boundary": ("boundary", "boundary_confidence"),
+}
 # Sources whose values stand on no page.
-NOT_PRINTED = {"memory": "remembered", "embedded": "attached data", "operator": "a person said so"}
+NOT_PRINTED = {
+    "memory": "remembered",
+    "embedded": "attached data",
+    "operator": "a person said so",
+    "component": "a component said so",
+}
 
 
 def render(name: str, status: Status) -> RenderableType:
@@ -97,7 +107,19 @@ def _document(number: int, document: Mapping[str, Any]) -> Text:
         line.append(f"  {document['status']}", style="red")
     elif document["needs_review"]:
         line.append("  to be checked", style="yellow")
+    for doubt in doubts_of(document):
+        line.append(f"  {DOUBTFUL} {doubt}", style="yellow")
     return line
+
+
+def doubts_of(document: Mapping[str, Any]) -> list[str]:
+    """What is doubtful about the document itself, and how sure it is: `type 55 %`, `boundary 62 %`."""
+    told = []
+    for name, (word, key) in OF_DOCUMENTS.items():
+        if name in (document["needs_review"] or ()):
+            sure = document.get(key)
+            told.append(word if sure is None else f"{word} {percent(sure)}")
+    return told
 
 
 def percent(confidence: float) -> str:
@@ -130,7 +152,8 @@ def _place(field: Mapping[str, Any]) -> str:
 def field_rows(document: Mapping[str, Any]) -> Iterator[tuple[Text, Text, Text, Text, Text]]:
     """Mark, field, value, confidence, and page and reason for doubt of every field that was asked for."""
     found, doubtful = document["fields"] or {}, set(document["needs_review"] or [])
-    for name in dict.fromkeys([*(document["extracted_data"] or {}), *found, *doubtful]):
+    named = [*(document["extracted_data"] or {}), *found]
+    for name in dict.fromkeys([*named, *sorted(doubtful - set(OF_DOCUMENTS))]):
         field = found.get(name)
         if field is None:
             is_required = name in doubtful

@@ -149,4 +149,5 @@ def _not_accepted(error: Exception, arrival: Arrival) -> dict[str, Any]:
         "error": {"code": "not_accepted", "message": str(error)},
         "answer_version": 0,
         "breached_at": None,
+        "amended_at": None,
     }

@@ -10,6 +10,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents.components import doubts
 from docproc.apps.documents.store import documents, pages
 from docproc.apps.documents.tables import Document, DocumentStatus, File, Page
 from docproc.engine.message import PipelineMessage
@@ -138,7 +139,9 @@ def document_result(document: Document, status: str) -> dict[str, Any]:
         "extraction_confidence": document.extraction_confidence,
         "status": status,
         "fields": document.fields or {},
-        "needs_review": document.needs_review or [],
+        "needs_review": doubts.named(document.doubts, document.needs_review),
+        "doc_type_confidence": document.doc_type_confidence,
+        "boundary_confidence": document.boundary_confidence,
     }
 
 

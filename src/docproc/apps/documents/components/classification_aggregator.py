@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -12,20 +12,22 @@ from uuid import UUID
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.apps.documents.components import asking
+from docproc.apps.documents.components import asking, doubts
 from docproc.apps.documents.components.asking import Ask, Question
-from docproc.apps.documents.settings import DocumentsSettings, models_folder
+from docproc.apps.documents.components.doubts import Standing, Thresholds
+from docproc.apps.documents.settings import models_folder
 from docproc.apps.documents.store import documents, pages
+from docproc.apps.documents.store.documents import NewDocument
 from docproc.apps.documents.tables import PageStatus
 from docproc.apps.documents.understanding import boundaries
-from docproc.apps.documents.understanding.boundaries import PageKind
+from docproc.apps.documents.understanding.boundaries import Group, PageKind
 from docproc.engine.component import BACKOFFICE, NEXT, Emission, JoinComponent, Unfinished
 from docproc.engine.message import PipelineMessage, child_key, utc_now
 from docproc.engine.store import tasks
 from docproc.engine.store.fan_in import Join
 from docproc.engine.workflow.definition import Stage
 
-# In a page's marks: whether a person said that a document begins there.
+# In a page's marks: whether a person said that a document begins there; null where nobody could say.
 BEGINS = "begins"
 # Who decided a page's type when a person did.
 BY_A_PERSON = "BACKOFFICE"
@@ -40,13 +42,16 @@ SPLIT = "split"
 class Made:
     """A document that pages make up. `is_final`: no page to come can change it.
 
-    `begins` has, for each page, the probability that a document begins there.
+    `begins` has, for each page, the probability that a document begins there. Whoever was asked about
+    `unsayable` pages could not say.
     """
 
     doc_type: str
     page_indices: tuple[int, ...]
     is_final: bool
     begins: tuple[float, ...]
+    standing: Standing
+    unsayable: tuple[int, ...] = ()
 
     def document_id(self, request_id: UUID) -> UUID:
         return documents.document_id(request_id, self.doc_type, self.page_indices)
@@ -64,10 +69,14 @@ class Doubt:
     def pages(self) -> tuple[int, int]:
         return self.before, self.page
 
+    @property
+    def sure(self) -> float:
+        """Of what is more likely."""
+        return max(self.begins, 1 - self.begins)
+
     def as_seen(self) -> dict[str, Any]:
         suggested = self.begins >= 0.5
-        sure = self.begins if suggested else 1 - self.begins
-        return {"pages": list(self.pages), "suggested": suggested, "confidence": round(sure, 4)}
+        return {"pages": list(self.pages), "suggested": suggested, "confidence": round(self.sure, 4)}
 
 
 class ClassificationAggregator(JoinComponent):
@@ -99,7 +108,7 @@ class ClassificationAggregator(JoinComponent):
                 made = await self._documents(session, message, stage)
                 doubted = {index for doubt in self._doubts(message, stage, made) for index in doubt.pages}
                 final = [one for one in made if one.is_final and doubted.isdisjoint(one.page_indices)]
-                emissions[place] = await _send_new(session, message, final, total=None)
+                emissions[place] = await self._send_new(session, message, final, total=None)
         return emissions
 
     async def after_join(self, join: Join, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
@@ -109,13 +118,32 @@ class ClassificationAggregator(JoinComponent):
         if waits:
             # Documents go out when the person has answered: the fan-out is not over.
             return Unfinished(notices)
-        emissions = await _send_new(session, message, made, total=len(made))
+        emissions = await self._send_new(session, message, made, total=len(made))
         ids = {one.document_id(message.request_id) for one in made}
         gone = await documents.known(session, message.request_id) - ids
         await tasks.withdraw_amendments(session, gone, "regrouped")
         await documents.remove(session, message.request_id, gone)
         await documents.set_count(session, message.request_id, len(made))
         return emissions
+
+    async def _send_new(
+        self, session: AsyncSession, message: PipelineMessage, made: Sequence[Made], total: int | None
+    ) -> list[Emission]:
+        """Documents that are not there yet; those that are were sent before, and only how sure they are can
+        have changed: a person said something, or a neighbour came."""
+        flow = await self.workflow_of(message)
+        thresholds = Thresholds.of(self.settings, flow, flow.stage(message.current_stage))
+        standing = {one.document_id(message.request_id): one.standing.row(thresholds) for one in made}
+        known = await documents.restate(session, message.request_id, standing) if made else set()
+        new = [one for one in made if one.document_id(message.request_id) not in known]
+        rows = [
+            NewDocument(one.doc_type, one.page_indices, standing[one.document_id(message.request_id)])
+            for one in new
+        ]
+        await documents.insert(session, message.tenant_id, message.request_id, rows)
+        indices = [index for one in new for index in one.page_indices]
+        texts = await pages.texts(session, message.request_id, indices) if new else {}
+        return [_emission(message, one, texts, total) for one in new]
 
     async def _documents(self, session: AsyncSession, message: PipelineMessage, stage: Stage) -> list[Made]:
         rows = await pages.of_request(session, message.request_id)
@@ -125,10 +153,13 @@ class ClassificationAggregator(JoinComponent):
         """What a person must be asked about, if anyone can be."""
         if not asking.may_ask(self.settings, message, stage):
             return []
-        threshold = stage.confidence_threshold
-        if threshold is None:
-            threshold = self.settings.section(DocumentsSettings).classification_confidence_threshold
-        return [doubt for doubt in doubts(made) if max(doubt.begins, 1 - doubt.begins) < threshold]
+        threshold = doubts.page_threshold(self.settings, stage)
+        unsayable = {index for one in made for index in one.unsayable}
+        return [
+            place
+            for place in places(made)
+            if place.page not in unsayable and doubts.is_below(place.sure, threshold)
+        ]
 
     async def _ask_about(
         self, session: AsyncSession, join: Join, question: Question, made: Sequence[Made]
@@ -181,7 +212,7 @@ class ClassificationAggregator(JoinComponent):
         return stage.after[0] if stage.after else names[names.index(stage.name) - 1]
 
 
-def doubts(made: Sequence[Made]) -> list[Doubt]:
+def places(made: Sequence[Made]) -> list[Doubt]:
     """Every place between two pages, with the probability that a document begins after it."""
     pairs = [
         (index, chance) for one in made for index, chance in zip(one.page_indices, one.begins, strict=True)
@@ -206,15 +237,24 @@ def group_pages(
     """The documents that the pages of a request make up as far as they are known."""
     kinds = [_kind(row, given_type) for row in rows]
     groups = boundaries.group(kinds, by_file=given_type is not None, models=models)
-    return [
-        Made(g.doc_type, tuple(rows[place].page_index for place in g.places), g.is_final, g.begins)
-        for g in groups
-    ]
+    return [_made(rows, kinds, *beside) for beside in zip_longest(groups, groups[1:])]
+
+
+def _made(rows: Sequence[Row[Any]], kinds: Sequence[PageKind], group: Group, after: Group | None) -> Made:
+    own = [kinds[place] for place in group.places]
+    sure = doubts.type_confidence([(kind.confidence, kind.marks) for kind in own])
+    standing = Standing(sure, doubts.boundary_confidence(group.begins, after.begins[0] if after else 1.0))
+    indices = tuple(rows[place].page_index for place in group.places)
+    unsayable = tuple(
+        index for index, kind in zip(indices, own, strict=True) if kind.marks.get(BEGINS, True) is None
+    )
+    return Made(group.doc_type, indices, group.is_final, group.begins, standing, unsayable)
 
 
 def _kind(row: Row[Any], given_type: str | None) -> PageKind:
     marks = row.marks or {}
-    sure = None if row.origin == BY_A_PERSON else row.classification_confidence
+    said = row.origin == BY_A_PERSON or given_type is not None
+    sure = None if said else row.classification_confidence
     return PageKind(
         _type(row, given_type), 1.0 if sure is None else sure, marks, row.file_index, marks.get(BEGINS)
     )
@@ -231,26 +271,12 @@ async def _keep_answers(session: AsyncSession, message: PipelineMessage) -> None
     said: dict[str, Any] = message.payload.get(SPLITS) or {}
     if not said:
         return
-    answers = {int(index): bool(begins) for index, begins in said.items()}
+    answers = {int(index): None if begins is None else bool(begins) for index, begins in said.items()}
     rows = [row for row in await pages.of_request(session, message.request_id) if row.page_index in answers]
     await pages.change_many(
         session,
         [{"id": row.id, "marks": {**(row.marks or {}), BEGINS: answers[row.page_index]}} for row in rows],
     )
-
-
-async def _send_new(
-    session: AsyncSession, message: PipelineMessage, made: Sequence[Made], total: int | None
-) -> list[Emission]:
-    """Documents that are not there yet; those that are were sent before and have not changed."""
-    known = await documents.known(session, message.request_id) if made else set()
-    new = [one for one in made if one.document_id(message.request_id) not in known]
-    await documents.insert(
-        session, message.tenant_id, message.request_id, [(one.doc_type, one.page_indices) for one in new]
-    )
-    indices = [index for one in new for index in one.page_indices]
-    texts = await pages.texts(session, message.request_id, indices) if new else {}
-    return [_emission(message, one, texts, total) for one in new]
 
 
 def _emission(message: PipelineMessage, made: Made, texts: dict[int, str], total: int | None) -> Emission:

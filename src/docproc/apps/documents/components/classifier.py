@@ -9,10 +9,10 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.apps.documents.components import asking
+from docproc.apps.documents.components import asking, doubts
 from docproc.apps.documents.components.asking import Ask, Question
 from docproc.apps.documents.schemas import schemas_of
-from docproc.apps.documents.settings import DocumentsSettings, models_folder
+from docproc.apps.documents.settings import models_folder
 from docproc.apps.documents.statuses import DocumentsStatus
 from docproc.apps.documents.store import pages
 from docproc.apps.documents.tables import PageStatus
@@ -35,8 +35,8 @@ Found = tuple[Classification, dict[str, Any]]
 class Classifier(BaseComponent):
     """Below the stage's `confidence_threshold` (else the setting) a page waits for a person.
 
-    Where nobody can be asked (no `backoffice_queue`, or DOCPROC_REVIEW=flag) it goes on, marked by its
-    confidence; so it does where nobody can answer in time, and then a person's answer amends.
+    Where nobody can be asked (no `backoffice_queue`, or DOCPROC_REVIEW=flag) it goes on, and its document is
+    marked; so it does where nobody can answer in time, and then a person's answer amends.
     """
 
     component_name = "classifier"
@@ -78,14 +78,9 @@ class Classifier(BaseComponent):
         found, is_blank = result[0], "blank" in result[1]
         if is_blank and message.payload.get("file_page"):
             return None  # the back of the sheet before: grouping decides, and there is nothing to look at
-        doubtful = round(found.confidence, 4) < self._threshold(stage)
+        doubtful = doubts.is_below(found.confidence, doubts.page_threshold(self.settings, stage))
         asks = doubtful and asking.may_ask(self.settings, message, stage)
         return Question(message, stage) if asks else None
-
-    def _threshold(self, stage: Stage) -> float:
-        if stage.confidence_threshold is not None:
-            return stage.confidence_threshold
-        return self.settings.section(DocumentsSettings).classification_confidence_threshold
 
 
 def _row(message: PipelineMessage, result: Found, ask: Ask) -> dict[str, Any]:

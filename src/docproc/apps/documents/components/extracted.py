@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from docproc.apps.documents.components import doubts
 from docproc.apps.documents.components.extraction_jobs import Fields
 from docproc.apps.documents.schemas import SchemaColumn, SchemaField
 from docproc.apps.documents.understanding.extract.spec import FieldValue
@@ -18,13 +19,15 @@ def kept(asked: Sequence[SchemaField], found: Fields, threshold: float) -> Field
     unsure = {
         field.name
         for field in asked
-        if not field.review and (value := found.get(field.name)) and value.confidence < threshold
+        if not field.review
+        and (value := found.get(field.name))
+        and doubts.is_below(value.confidence, threshold)
     }
     return {name: None if name in unsure else value for name, value in found.items()}
 
 
 def _is_doubtful(value: FieldValue, threshold: float) -> bool:
-    return value.confidence < threshold or bool(value.reason)
+    return doubts.is_below(value.confidence, threshold) or bool(value.reason)
 
 
 def doubtful(asked: Sequence[SchemaField], found: Fields, threshold: float) -> list[str]:
@@ -37,12 +40,21 @@ def doubtful(asked: Sequence[SchemaField], found: Fields, threshold: float) -> l
     return names
 
 
+def askable(asked: Sequence[SchemaField], names: Sequence[str]) -> list[str]:
+    """Those of them that are worth a person's time: the others are only marked."""
+    review = {field.name for field in asked if field.review}
+    return [name for name in names if name in review]
+
+
 def least(asked: Sequence[SchemaField], found: Fields) -> float | None:
     """The document is as sure as its least sure field; None where there was nothing to find."""
+    return least_of(asked, {name: value.confidence for name, value in found.items() if value})
+
+
+def least_of(asked: Iterable[SchemaField], confidences: Mapping[str, float]) -> float | None:
+    """The same from the confidences of what was found. A required field that is missing counts as 0."""
     sure = [
-        value.confidence if value else 0.0
-        for field in asked
-        if (value := found.get(field.name)) or field.required
+        confidences.get(field.name, 0.0) for field in asked if field.name in confidences or field.required
     ]
     return round(min(sure), 4) if sure else None
 
@@ -65,6 +77,12 @@ def _plain(field: SchemaField, value: FieldValue | None) -> Any:
 
 def _number(field: SchemaField | SchemaColumn, value: str | None) -> Any:
     return float(Decimal(value)) if field.type == "decimal" and value is not None else value
+
+
+def exact(field: SchemaField | None, value: Any) -> str:
+    """A plain value as `fields` has it: amounts lose nothing to floating point."""
+    is_amount = field is not None and field.type == "decimal" and not isinstance(value, bool)
+    return f"{Decimal(str(value)):f}" if is_amount and isinstance(value, int | float) else str(value)
 
 
 def evidence(found: Fields, indices: Sequence[int]) -> dict[str, Any]:

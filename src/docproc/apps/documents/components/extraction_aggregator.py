@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.apps.documents.components import answer
+from docproc.apps.documents.components import answer, doubts, stage_values
 from docproc.apps.documents.schemas import ExtractionSchema, early_answer_of, schemas_of
 from docproc.apps.documents.tables import Document, DocumentStatus
 from docproc.engine.component import NEXT, Emission, JoinComponent
@@ -23,7 +23,8 @@ from docproc.engine.workflow.definition import Workflow
 
 
 class ExtractionAggregator(JoinComponent):
-    """Only counts: the documents lie in the database, where the consolidator reads them.
+    """Only counts: the documents lie in the database, where the consolidator reads them. What a stage between
+    extraction and this one has put into `extracted_data` is written there first.
 
     Where the workflow has `early_answer`, it also answers once, partially, as soon as that holds.
     """
@@ -41,6 +42,8 @@ class ExtractionAggregator(JoinComponent):
         # In the order in which everybody locks requests: two workers with the same ones cannot deadlock.
         for request_id in sorted(arrived, key=str):
             flow = await self.workflow_of(arrived[request_id][0])
+            if stage_values.may_differ(flow, flow.stage(arrived[request_id][0].current_stage)):
+                await stage_values.take(session, self.settings, flow, arrived[request_id])
             if early_answer_of(flow) is not None:
                 await self._answer_early(session, arrived[request_id], flow)
         return await super().before_join(messages, session)
@@ -100,7 +103,7 @@ async def _settled_types(
 ) -> set[str]:
     """Of which of these types the request has a document that is settled; none once it was answered."""
     query = (
-        select(Document.doc_type, Document.extracted_data, Document.needs_review)
+        select(Document.doc_type, Document.extracted_data, Document.needs_review, Document.doubts)
         .join(Request, Request.id == Document.request_id)
         .where(Request.id == request_id, Request.answer_version == 0, Document.doc_type.in_(types))
         .where(Document.status == DocumentStatus.COMPLETED, *which)
@@ -109,7 +112,8 @@ async def _settled_types(
     return {
         row.doc_type
         for row in found
-        if not row.needs_review and _has_required(row.extracted_data or {}, schemas_of(flow)[row.doc_type])
+        if not doubts.named(row.doubts, row.needs_review)
+        and _has_required(row.extracted_data or {}, schemas_of(flow)[row.doc_type])
     }
 
 

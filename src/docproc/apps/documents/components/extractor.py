@@ -9,8 +9,9 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.apps.documents.components import asking, extracted
+from docproc.apps.documents.components import asking, doubts, extracted
 from docproc.apps.documents.components.asking import Ask, Question
+from docproc.apps.documents.components.doubts import Standing, Thresholds
 from docproc.apps.documents.components.extraction_jobs import Fields, Job, extract_all, warm_up
 from docproc.apps.documents.components.recollection import Recollection, Seeking, keys_of
 from docproc.apps.documents.components.second_opinion import SecondOpinion
@@ -19,6 +20,7 @@ from docproc.apps.documents.schemas import ExtractionSchema, SchemaField, schema
 from docproc.apps.documents.settings import DocumentsSettings, models_folder
 from docproc.apps.documents.statuses import DocumentsStatus
 from docproc.apps.documents.store import documents, pages
+from docproc.apps.documents.store.documents import NewDocument
 from docproc.apps.documents.tables import DocumentStatus
 from docproc.apps.documents.understanding.extract.spec import FieldSpec
 from docproc.engine.component import BACKOFFICE, NEXT, BaseComponent, Context, Emission, Where
@@ -72,19 +74,18 @@ class Extractor(BaseComponent):
         asks = await asking.before_handling(self.store, TASK_TYPE, questions, utc_now())
         for subject in subjects:
             if subject.message.document_id is None:  # a page by itself is a document, too
-                made = [(subject.doc_type, subject.indices)]
-                await documents.insert(session, subject.message.tenant_id, subject.message.request_id, made)
+                await self._insert(session, subject)
         rows = [_row(answer, ask) for answer, ask in zip(answers, asks, strict=True)]
         await documents.change_many(session, rows)
         return [[await _emission(session, answer, ask)] for answer, ask in zip(answers, asks, strict=True)]
 
     def _question(self, answer: Answer) -> Question | None:
         message, stage = answer.subject.message, answer.subject.stage
-        asks = answer.row["needs_review"] and asking.may_ask(self.settings, message, stage)
+        asks = answer.askable and asking.may_ask(self.settings, message, stage)
         return Question(message, stage) if asks else None
 
     def _answer(self, subject: Subject, found: Fields) -> Answer:
-        threshold = self._threshold(subject.stage)
+        threshold = doubts.field_threshold(self.settings, subject.stage)
         found = extracted.kept(subject.asked, found, threshold)
         row = {
             "id": subject.document_id,
@@ -94,6 +95,17 @@ class Extractor(BaseComponent):
             "needs_review": extracted.doubtful(subject.asked, found, threshold),
         }
         return Answer(subject, row)
+
+    async def _insert(self, session: AsyncSession, subject: Subject) -> None:
+        """Nobody grouped it, but a classifier may have been unsure; a late page tells what a person said."""
+        message = subject.message
+        sure = message.payload.get("classification_confidence")
+        standing = Standing() if sure is None else Standing(doc_type=float(sure))
+        row = standing.row(Thresholds.of(self.settings, subject.flow))
+        known = await documents.restate(session, message.request_id, {subject.document_id: row})
+        if subject.document_id not in known:
+            made = [NewDocument(subject.doc_type, subject.indices, row)]
+            await documents.insert(session, message.tenant_id, message.request_id, made)
 
     async def _extract(self, subjects: Sequence[Subject]) -> Sequence[Fields]:
         ids = [page for subject in subjects if subject.asked for page in subject.page_ids]
@@ -116,12 +128,8 @@ class Extractor(BaseComponent):
 
     def _doubt(self, stage: Stage) -> float | None:
         """Below which confidence a language model is asked; None where the stage wants none."""
-        return self._threshold(stage) if stage.options.get("language_model", True) else None
-
-    def _threshold(self, stage: Stage) -> float:
-        if stage.confidence_threshold is not None:
-            return stage.confidence_threshold
-        return self.settings.section(DocumentsSettings).extraction_confidence_threshold
+        wanted = stage.options.get("language_model", True)
+        return doubts.field_threshold(self.settings, stage) if wanted else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +137,7 @@ class Subject:
     """What arrived: a document, or a page that is one by itself, and what is asked of it."""
 
     message: PipelineMessage
+    flow: Workflow
     stage: Stage
     doc_type: str
     indices: tuple[int, ...]
@@ -160,6 +169,11 @@ class Answer:
     subject: Subject
     row: dict[str, Any]
 
+    @property
+    def askable(self) -> list[str]:
+        """The doubtful fields that a person is asked about."""
+        return extracted.askable(self.subject.asked, self.row["needs_review"])
+
 
 def _row(answer: Answer, ask: Ask) -> dict[str, Any]:
     waits = ask is Ask.BEFORE
@@ -181,7 +195,7 @@ async def _emission(session: AsyncSession, answer: Answer, ask: Ask) -> Emission
         **payload,
         "document_id": str(subject.document_id),
         "fields": row["fields"],
-        "review": row["needs_review"],
+        "review": answer.askable,
         "schema": [field.model_dump() for field in subject.asked],
     }
     task_id = await tasks.create(
@@ -211,4 +225,4 @@ def _subject(message: PipelineMessage, flow: Workflow) -> Subject:
             remedy="Add a classifier before it, or `options: {doc_type: …}` to the stage",
         )
     schema = schemas.get(str(doc_type)) or ExtractionSchema(fields=())
-    return Subject(message, stage, str(doc_type), tuple(indices), schema)
+    return Subject(message, flow, stage, str(doc_type), tuple(indices), schema)

@@ -20,7 +20,8 @@ router = APIRouter(include_in_schema=False)
 SCRIPT_TEXTS = (
     "again", "cancel", "check", "check_title", "confidence", "document_pages", "download", "evidence",
     "failed_to_send", "field", "no_fields", "not_found", "open_tasks", "page_of", "page_picture",
-    "pages_count", "partial", "received_at", "sending", "show", "took", "value",
+    "pages_count", "partial", "received_at", "sending", "show", "took",
+    "unsure_boundary", "unsure_doc_type", "value",
 )  # fmt: skip
 
 

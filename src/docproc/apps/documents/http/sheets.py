@@ -14,8 +14,15 @@ from openpyxl.cell import WriteOnlyCell
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.styles import Font
 
-COLUMNS = ("document", "doc_type", "pages", "field", "value", "confidence", "source", "page")
-DOCUMENT_COLUMNS = ("document", "doc_type", "pages", "confidence", "status", "needs_review")
+# New ones come last: programs read these files by position, too.
+COLUMNS = (
+    "document", "doc_type", "pages", "field", "value", "confidence", "source", "page",
+    "doc_type_confidence", "boundary_confidence", "needs_review",
+)  # fmt: skip
+DOCUMENT_COLUMNS = (
+    "document", "doc_type", "pages", "confidence", "status", "needs_review",
+    "doc_type_confidence", "boundary_confidence",
+)  # fmt: skip
 
 _NUMBER = re.compile(r"[-+]?\d+([.,]\d+)*")
 # A spreadsheet runs cells that begin like this; what a document says must stay text.
@@ -37,6 +44,7 @@ def as_csv(result: Any) -> bytes:
 def field_rows(result: Any) -> Iterator[tuple[Any, ...]]:
     for number, document in enumerate(_documents(result)):
         start = (number, document.get("doc_type"), _pages(document))
+        end = (*_sure(document), _doubtful(document))
         fields = document.get("fields") or {}
         data = document.get("extracted_data") or {}
         names = list(dict.fromkeys((*data, *fields)))
@@ -45,11 +53,12 @@ def field_rows(result: Any) -> Iterator[tuple[Any, ...]]:
             value = found.get("value", data.get(name))
             if _is_table(value):
                 for row in _cell_rows(name, value or [], found):
-                    yield (*start, *row)
+                    yield (*start, *row, *end)
             else:
-                yield (*start, name, value, *(found.get(key) for key in ("confidence", "source", "page")))
+                place = (found.get(key) for key in ("confidence", "source", "page"))
+                yield (*start, name, value, *place, *end)
         if not names:
-            yield (*start, None, None, None, None, None)
+            yield (*start, None, None, None, None, None, *end)
 
 
 def _cell_rows(name: str, rows: list[dict[str, Any]], found: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
@@ -113,8 +122,17 @@ def _document_row(number: int, document: dict[str, Any]) -> tuple[Any, ...]:
         _pages(document),
         document.get("extraction_confidence"),
         document.get("status"),
-        ", ".join(document.get("needs_review") or ()),
+        _doubtful(document),
+        *_sure(document),
     )
+
+
+def _sure(document: dict[str, Any]) -> tuple[Any, Any]:
+    return document.get("doc_type_confidence"), document.get("boundary_confidence")
+
+
+def _doubtful(document: dict[str, Any]) -> str:
+    return ", ".join(document.get("needs_review") or ())
 
 
 def _values(document: dict[str, Any]) -> dict[str, Any]:

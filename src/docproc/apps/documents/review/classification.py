@@ -108,6 +108,12 @@ def onward(message: PipelineMessage, answer: TypeAnswer | SplitAnswer) -> Pipeli
     return message.model_copy(update={"payload": payload})
 
 
+def unsayable(message: PipelineMessage, task: BackofficeTask) -> PipelineMessage:
+    """Nobody can say where documents begin: grouping decides, marks it, and asks nobody a second time."""
+    splits = {str(doubt["pages"][1]): None for doubt in asked(task)["splits"]}
+    return message.model_copy(update={"payload": {**message.payload, "splits": splits}})
+
+
 async def review(
     session: AsyncSession, task: BackofficeTask, answer: TypeAnswer | SplitAnswer, operator: str
 ) -> Review | None:

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents.components import extracted
 from docproc.apps.documents.quality import reviews
 from docproc.apps.documents.review import typed
 from docproc.apps.documents.review.classification import BACKOFFICE
@@ -96,7 +97,7 @@ def _places(where: Any, values: Mapping[str, Any]) -> dict[str, tuple[int, Box]]
 async def apply_fields(session: AsyncSession, task: BackofficeTask, answer: FieldsAnswer) -> dict[str, Any]:
     """Merge what the person settled into the document; returns its `extracted_data`."""
     schema = schema_of(task)
-    evidence, data = await _standing(session, task)
+    evidence, data, doubtful = await _standing(session, task)
     for name, value in answer.values.items():
         data[name] = _plain(schema[name], value)
         evidence.pop(name, None) if value is None else evidence.update({name: _settled(task, answer, name)})
@@ -104,21 +105,32 @@ async def apply_fields(session: AsyncSession, task: BackofficeTask, answer: Fiel
         "id": task.reference_id,
         "extracted_data": data,
         "fields": evidence,
-        "needs_review": [],
-        "extraction_confidence": min((one["confidence"] for one in evidence.values()), default=1.0),
+        # What the person did not speak of is as doubtful as it was.
+        "needs_review": [name for name in doubtful if name not in answer.values],
+        "extraction_confidence": _least(schema, evidence),
         "status": DocumentStatus.COMPLETED,
     }
     await documents.change_many(session, [row])
     return data
 
 
-async def _standing(session: AsyncSession, task: BackofficeTask) -> tuple[dict[str, Any], dict[str, Any]]:
+async def _standing(
+    session: AsyncSession, task: BackofficeTask
+) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
     """The document as it is now: somebody may have corrected it since the question was asked."""
-    query = select(Document.fields, Document.extracted_data).where(Document.id == task.reference_id)
-    row = (await session.execute(query.with_for_update())).first()
+    query = select(Document.fields, Document.extracted_data, Document.needs_review)
+    row = (await session.execute(query.where(Document.id == task.reference_id).with_for_update())).first()
     if row is None or row.extracted_data is None:
-        return dict(asked(task).get("fields") or {}), dict(asked(task).get("extracted_data") or {})
-    return dict(row.fields or {}), dict(row.extracted_data)
+        seen = asked(task)
+        doubtful = list(seen.get("review") or ())
+        return dict(seen.get("fields") or {}), dict(seen.get("extracted_data") or {}), doubtful
+    return dict(row.fields or {}), dict(row.extracted_data), list(row.needs_review or ())
+
+
+def _least(schema: Mapping[str, SchemaField], evidence: Mapping[str, Any]) -> float:
+    """By the extractor's rule; a document of which a person says that it has no values is certain, too."""
+    sure = extracted.least_of(schema.values(), {name: one["confidence"] for name, one in evidence.items()})
+    return 1.0 if sure is None else sure
 
 
 def _plain(spec: SchemaField, value: Any) -> Any:

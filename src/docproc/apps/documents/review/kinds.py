@@ -127,9 +127,10 @@ class ClassificationKind(DocumentsKind[TypeAnswer | SplitAnswer]):
         return types.onward(message_of(task), answer)
 
     async def give_up(self, session: AsyncSession, task: BackofficeTask) -> PipelineMessage | None:
-        if not is_split(task):
-            found = {"id": task.reference_id, "doc_type": asked(task).get("suggested_type")}
-            await pages.change_many(session, [{**found, "status": PageStatus.CLASSIFIED}])
+        if is_split(task):
+            return types.unsayable(message_of(task), task)
+        found = {"id": task.reference_id, "doc_type": asked(task).get("suggested_type")}
+        await pages.change_many(session, [{**found, "status": PageStatus.CLASSIFIED}])
         return message_of(task)
 
     def changes(self, task: BackofficeTask, answer: TypeAnswer | SplitAnswer) -> list[Change]:
@@ -174,6 +175,7 @@ class ExtractionKind(DocumentsKind[FieldsAnswer]):
         context = {
             **await self._beside_pages(session, sitting),
             "kind": "fields",
+            "of_document": await viewing.doubts_of(session, sitting.task),
             "doubtful": [one for one in found if one.is_doubtful],
             "accepted": [one for one in found if not one.is_doubtful],
             "shown": partial(checking.shown, language=language),

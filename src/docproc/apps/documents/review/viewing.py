@@ -10,11 +10,12 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents.components import doubts
 from docproc.apps.documents.review import extraction
 from docproc.apps.documents.review.classification import choices, is_split
 from docproc.apps.documents.review.pace import USUAL_SECONDS
 from docproc.apps.documents.schemas import SchemaField
-from docproc.apps.documents.tables import File, Page
+from docproc.apps.documents.tables import Document, File, Page
 from docproc.apps.documents.texts import text
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.engine.workflow.definition import Workflow
@@ -119,6 +120,27 @@ def type_choices(task: BackofficeTask, flow: Workflow) -> list[Choice]:
     seen = asked(task)
     scores = seen.get("scores") or {}
     return [Choice(name, scores.get(name), name == seen.get("suggested_type")) for name in choices(flow)]
+
+
+# --- documents ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtView:
+    """The type or the boundaries of the document whose fields are asked about, where nobody settled them."""
+
+    name: str
+    percent: int
+
+
+async def doubts_of(session: AsyncSession, task: BackofficeTask) -> list[DoubtView]:
+    """As it stands now: the question may be older than somebody's answer about the type."""
+    query = select(Document.doubts, Document.doc_type_confidence, Document.boundary_confidence)
+    row = (await session.execute(query.where(Document.id == task.reference_id))).first()
+    if row is None:
+        return []
+    sure = {doubts.TYPE: row.doc_type_confidence, doubts.BOUNDARY: row.boundary_confidence}
+    return [DoubtView(name, int((sure.get(name) or 0.0) * 100)) for name in row.doubts or ()]
 
 
 # --- fields -------------------------------------------------------------------------------------------------

@@ -200,6 +200,14 @@ async def said_type(session: AsyncSession, document_id: UUID) -> str | None:
     return await session.scalar(query)
 
 
+async def fields_of(session: AsyncSession, document_id: UUID) -> set[str]:
+    """The fields of a document on which somebody has spoken, also to say that there is no such value."""
+    query = select(Correction.field).where(
+        Correction.document_id == document_id, Correction.subject == CorrectionSubject.FIELD
+    )
+    return set(await session.scalars(query))
+
+
 async def remove(session: AsyncSession, request_id: UUID) -> int:
     """Forget what was said of a request's documents, and what was learnt of it; how many things that were."""
     found = list(await session.scalars(select(TABLE.c.document_id).where(TABLE.c.request_id == request_id)))

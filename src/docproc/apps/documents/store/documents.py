@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
 from sqlalchemy import delete, select, update
@@ -15,6 +15,8 @@ from docproc.engine.message import utc_now
 from docproc.engine.store import rows
 
 TABLE: Any = Document.__table__
+# The columns that say how sure a document's type and boundaries are, where nobody has said it.
+UNKNOWN: dict[str, Any] = {"doc_type_confidence": None, "boundary_confidence": None, "doubts": []}
 
 
 def document_id(request_id: UUID, doc_type: str, page_indices: Sequence[int]) -> UUID:
@@ -26,26 +28,63 @@ async def known(session: AsyncSession, request_id: UUID) -> set[UUID]:
     return set(await session.scalars(select(Document.id).where(Document.request_id == request_id)))
 
 
+class NewDocument(NamedTuple):
+    """Pages that make up a document; `standing` has the columns that say how sure that is."""
+
+    doc_type: str
+    page_indices: Sequence[int]
+    standing: Mapping[str, Any] = UNKNOWN
+
+
 async def insert(
-    session: AsyncSession, tenant_id: str, request_id: UUID, documents: Sequence[tuple[str, Sequence[int]]]
+    session: AsyncSession,
+    tenant_id: str,
+    request_id: UUID,
+    documents: Sequence[NewDocument | tuple[str, Sequence[int]]],
 ) -> None:
-    """New documents by (type, page indices); their pages point at them from now on."""
-    made = [(document_id(request_id, kind, indices), kind, list(indices)) for kind, indices in documents]
+    """New documents, or only (type, page indices); their pages point at them from now on."""
+    new = [NewDocument(*one) for one in documents]
+    made = [(document_id(request_id, one.doc_type, one.page_indices), one) for one in new]
     common = {"tenant_id": tenant_id, "request_id": request_id, "status": DocumentStatus.PENDING}
     await rows.insert(
         session,
         TABLE,
-        [{**common, "id": key, "doc_type": kind, "page_indices": indices} for key, kind, indices in made],
+        [
+            {
+                **common,
+                "id": key,
+                "doc_type": one.doc_type,
+                "page_indices": list(one.page_indices),
+                **one.standing,
+            }
+            for key, one in made
+        ],
         on_conflict="nothing",
     )
     await pages.change_many(
         session,
         [
             {"id": pages.page_id(request_id, index), "document_id": key}
-            for key, _, indices in made
-            for index in indices
+            for key, one in made
+            for index in one.page_indices
         ],
     )
+
+
+async def restate(
+    session: AsyncSession, request_id: UUID, standing: Mapping[UUID, Mapping[str, Any]]
+) -> set[UUID]:
+    """How sure the type and boundaries of documents are now, by id; returns the ids of all there are."""
+    columns = [TABLE.c[name] for name in UNKNOWN]
+    found = await session.execute(select(TABLE.c.id, *columns).where(TABLE.c.request_id == request_id))
+    stored = {row.id: dict(zip(UNKNOWN, row[1:], strict=True)) for row in found}
+    changed = [
+        {"id": key, **now_is}
+        for key, now_is in standing.items()
+        if key in stored and stored[key] != dict(now_is)
+    ]
+    await change_many(session, changed)
+    return set(stored)
 
 
 async def remove(session: AsyncSession, request_id: UUID, ids: Collection[UUID]) -> None:

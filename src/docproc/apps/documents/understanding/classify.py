@@ -23,7 +23,10 @@ _BLANK_OTHER = 0.8  # a page without words is `other`, but not for sure
 _SCALE = 1.3  # hand-written scores are this much wider than logarithms of odds
 _NO_KEYWORD = 2.0  # a single phrase of a workflow's type is not enough against `other`
 _LEAST_OTHER = math.log(0.003)
-_CODE = 7.0  # a code that only one type of document carries
+_CODE = 7.0  # a code that only one type of document carries …
+_PROVEN = 0.99  # … whatever the words say: together the types that carry it have this much at least
+# The tax agency's code and an attached invoice are on receipts, too: which of them it is, the page says.
+_BESIDE = dict.fromkeys(("invoice", "receipt"), frozenset({"invoice", "receipt"}))
 
 Floats = numpy.typing.NDArray[numpy.float32]
 
@@ -64,7 +67,18 @@ def classify(
     scores = dict(zip(model.classes, (logits / model.temperature).tolist(), strict=True))
     if hint := type_hint(page.codes, page.text):
         scores[hint] = scores.get(hint, 0.0) + _CODE
+        scores = _proven(scores, _BESIDE.get(hint, frozenset({hint})))
     return _softmax(_with_keywords(scores, types or {}, page.text))
+
+
+def _proven(scores: dict[str, float], types: frozenset[str]) -> dict[str, float]:
+    """The same order among `types`; all others together are left what a proof leaves to doubt."""
+    others = [score for name, score in scores.items() if name not in types]
+    inside = _log_sum(score for name, score in scores.items() if name in types)
+    excess = _log_sum(others) - (inside + math.log((1 - _PROVEN) / _PROVEN)) if others else 0.0
+    if excess <= 0.0:
+        return scores
+    return {name: score if name in types else score - excess for name, score in scores.items()}
 
 
 def _with_keywords(

@@ -113,3 +113,15 @@ def test_only_certainty_is_hundred_per_cent() -> None:
 )
 def test_units_are_named_as_people_count(unit: str, shown: str) -> None:
     assert answers.readable_unit(unit) == shown
+
+
+def test_doubts_about_the_document_itself_stand_beside_its_name() -> None:
+    unsure = {
+        **STATUS["result"]["documents"][0],
+        "needs_review": ["doc_type", "boundary"],
+        "doc_type_confidence": 0.5571,
+        "boundary_confidence": 0.7,
+    }
+    lines = said({**STATUS, "result": {**STATUS["result"], "documents": [unsure]}})
+    assert "1. invoice pages 1–2 0 % to be checked ? type 55 % ? boundary 70 %" in lines
+    assert not [line for line in lines if "not found" in line], "they are no fields that are missing"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from docproc.apps.documents.components import extracted
 from docproc.apps.documents.schemas import SchemaColumn, SchemaField
 from docproc.apps.documents.understanding.extract.spec import FieldValue, Row
@@ -53,3 +55,23 @@ def test_field_without_review_is_told_when_it_is_sure_and_left_out_when_not() ->
     assert extracted.doubtful([ITEMS], unsure, 0.75) == []
     assert extracted.data([ITEMS], unsure) == {"items": None}
     assert extracted.kept([ITEMS, TOTAL], FOUND, 0.5) == FOUND
+
+
+def test_field_without_review_is_marked_for_its_reason_but_asks_nobody() -> None:
+    odd = {
+        "items": replace(FOUND["items"], confidence=0.9, reason="the sum is wrong"),
+        "total": FOUND["total"],
+    }
+    assert extracted.kept([ITEMS, TOTAL], odd, 0.75) == odd
+    doubtful = extracted.doubtful([ITEMS, TOTAL], odd, 0.75)
+    assert doubtful == ["items", "total"]
+    assert extracted.askable([ITEMS, TOTAL], doubtful) == ["total"]
+
+
+def test_missing_required_field_pulls_the_document_down() -> None:
+    date = SchemaField(name="date", type="date")
+    sure = {"date": replace(FOUND["total"], value="2026-01-01", confidence=0.99, reason=None)}
+    assert extracted.least([date], sure) == 0.99
+    assert extracted.least([date, TOTAL], sure) == 0.0
+    assert extracted.least_of([date, TOTAL], {"date": 1.0}) == 0.0
+    assert extracted.least_of([date], {}) is None

@@ -19,7 +19,9 @@ RESULT: dict[str, Any] = {
             "extracted_data": {"invoice_number": "F-1", "total_amount": 1250.5, "date": None},
             "extraction_confidence": 0.81,
             "status": "completed",
-            "needs_review": ["date"],
+            "needs_review": ["doc_type", "date"],
+            "doc_type_confidence": 0.55,
+            "boundary_confidence": 0.97,
             "fields": {
                 "invoice_number": {
                     "value": "F-1",
@@ -46,6 +48,7 @@ def test_csv_has_one_row_per_field() -> None:
     assert found[0] == {
         "document": "0", "doc_type": "invoice", "pages": "0 1", "field": "invoice_number", "value": "F-1",
         "confidence": "0.98", "source": "text", "page": "0",
+        "doc_type_confidence": "0.55", "boundary_confidence": "0.97", "needs_review": "doc_type, date",
     }  # fmt: skip
     assert [(row["field"], row["value"]) for row in found] == [
         ("invoice_number", "F-1"), ("total_amount", "1250.50"), ("date", ""), ("", ""),
@@ -113,7 +116,9 @@ def test_negative_numbers_are_left_alone(value: str) -> None:
 def test_xlsx_has_a_sheet_of_documents_and_one_per_type() -> None:
     book = load_workbook(io.BytesIO(as_xlsx(RESULT)))
     assert book.sheetnames == ["documents", "invoice", "other"]
-    assert [cell.value for cell in book["documents"][2]] == [0, "invoice", "0 1", 0.81, "completed", "date"]
+    assert [cell.value for cell in book["documents"][2]] == [
+        0, "invoice", "0 1", 0.81, "completed", "doc_type, date", 0.55, 0.97,
+    ]  # fmt: skip
     assert [cell.value for cell in book["invoice"][1]] == [
         "document", "pages", "invoice_number", "total_amount", "date",
     ]  # fmt: skip

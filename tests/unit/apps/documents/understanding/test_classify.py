@@ -208,3 +208,19 @@ def test_a_code_tells_what_the_words_do_not() -> None:
         for codes in ((), (Code("qr", url),))
     )
     assert with_code > max(without, 0.5)
+
+
+def test_a_code_that_proves_the_type_decides_it() -> None:
+    """A letter by all its words: the tax agency's code is on invoices and receipts only."""
+    words = page_of(
+        "Estimado vecino:\nLe informamos de que el presupuesto aprobado en la junta\n"
+        "se envía adjunto con el acta de la reunión.\nCertificado de asistencia\nInforme anual\n"
+        "Atentamente, el presidente de la comunidad"
+    ).words
+    without = classify_page(PageText(words, Source.OCR, 595, 842))
+    assert (without.doc_type, without.confidence > 0.999) == ("other", True)
+    url = "https://www2.agenciatributaria.gob.es/wlpl/TIKE-CONT/ValidarQR?nif=B12345674&numserie=1&fecha=12-03-2026&importe=121.00"
+    proven = classify_page(PageText(words, Source.OCR, 595, 842, codes=(Code("qr", url),)))
+    assert proven.doc_type == "invoice" and proven.confidence > 0.8
+    assert proven.scores["invoice"] + proven.scores["receipt"] == pytest.approx(0.99)
+    assert sum(proven.scores.values()) == pytest.approx(1)

@@ -13,12 +13,28 @@ export function drawDocuments(detail) {
     return element(
       "article",
       { className: "document" },
-      element("header", {}, element("h4", { textContent: shownType(one.doc_type) }), where),
+      element("header", {}, element("h4", { textContent: shownType(one.doc_type) }), where, ...drawDoubts(one)),
       names.length
         ? element("table", {}, tableHead(), element("tbody", {}, ...names.map((name) => drawField(one, index, name))))
         : element("p", { className: "quiet", textContent: texts.no_fields }),
     );
   });
+}
+
+// Whether it is of this type, and these pages: what is not sure enough, and how sure it is.
+function drawDoubts(one) {
+  const named = one.needs_review ?? [];
+  const told = [
+    named.includes("doc_type") && say("unsure_doc_type", { percent: shownPercent(one.doc_type_confidence) }),
+    named.includes("boundary") && say("unsure_boundary", { percent: shownPercent(one.boundary_confidence) }),
+  ];
+  const tag = (textContent) => element("span", { className: "doubt-tag", title: texts.check_title, textContent });
+  return told.filter(Boolean).map(tag);
+}
+
+// Rounded down: only what is certain says 100.
+function shownPercent(sure) {
+  return sure === null || sure === undefined ? "?" : Math.floor(sure * 100 + 1e-9);
 }
 
 function tableHead() {
