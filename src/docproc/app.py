@@ -142,7 +142,15 @@ class App:
     def worker(self, names: Sequence[str]) -> Worker:
         components = [self.component(name) for name in names]
         policies = Policies(load_middleware(), self.applications.log_fields)
-        return Worker(self.settings, components, self.transport, self.outbox, self.relay, policies)
+        return Worker(
+            self.settings,
+            components,
+            self.transport,
+            self.outbox,
+            self.relay,
+            policies,
+            lambda: self.pools.can_work,
+        )
 
     async def prepare_database(self, *, wait: bool = False) -> None:
         """Migrate an embedded database; elsewhere check that somebody did. `wait` outlasts a late server."""
