@@ -1,4 +1,4 @@
-"""Orphans: files of submissions that came to nothing, such as a gateway killed in the middle, or half made."""
+"""Orphans: files of submissions that came to nothing, such as a gateway killed in the middle of one."""
 
 from __future__ import annotations
 
