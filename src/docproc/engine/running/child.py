@@ -27,10 +27,12 @@ from docproc.errors import ChildDiedError, ProcessingError
 _SPAWN = multiprocessing.get_context("spawn")
 # Heavy work waits for light work: routing, joins and above all answering by the deadline.
 NICENESS = 10
-# What a child says, besides its answers.
-_READY, _BEGUN = b"ready", b"begun"
+# What is said, besides calls and their answers.
+_READY, _NEXT, _BEGUN = b"ready", b"next", b"begun"
 # Loading models takes seconds; a child that takes this long will never be ready.
 START_SECONDS = 120.0
+# An idle child answers at once, unless somebody stopped it.
+BEGIN_SECONDS = 20.0
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 _KILLED_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
@@ -90,21 +92,24 @@ class Child:
         """
         name = getattr(function, "__name__", str(function))
         call = bytes(ForkingPickler.dumps((function, args)))  # the caller's mistake when that fails
+        self._begin()
         try:
             self._pipe.send_bytes(call)
-        except OSError:
-            pass  # gone; whether it had begun is to be read
-        try:
-            self._pipe.recv_bytes()
-        except (EOFError, OSError) as error:
-            raise NotBegunError(f"exit code {self.exit_code()}") from error
-        try:
             answer = self._pipe.recv_bytes()
         except (EOFError, OSError) as error:
             raise ChildDiedError(
                 f"the child process running {name} died (exit code {self.exit_code()})"
             ) from error
         return _understood(name, answer)
+
+    def _begin(self) -> None:
+        """Ask before anything is handed over: it may have died or been stopped since its last call."""
+        with contextlib.suppress(EOFError, OSError):
+            self._pipe.send_bytes(_NEXT)
+            if self._pipe.poll(BEGIN_SECONDS) and self._pipe.recv_bytes() == _BEGUN:
+                return
+        self.kill()
+        raise NotBegunError(f"exit code {self.exit_code()}")
 
     def kill(self) -> None:
         """At once; nothing it does needs an orderly end."""
@@ -161,8 +166,8 @@ def _live(pipe: Connection, prepare: Callable[[], object], parent: int) -> NoRet
     try:
         prepare()
         pipe.send_bytes(_READY)
-        while pipe.poll(None):
-            # Before reading: what comes may be too much for this child's memory, and that is its own fault.
+        while pipe.recv_bytes() == _NEXT:
+            # Before the call is read: it may be too much for this child's memory, and that is its own fault.
             pipe.send_bytes(_BEGUN)
             pipe.send_bytes(_answer(pipe.recv_bytes()))
     except (EOFError, OSError):

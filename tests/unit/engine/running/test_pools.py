@@ -156,6 +156,16 @@ async def test_call_that_races_with_a_dying_child_is_done_by_the_next(pools: Poo
         assert await pools.run_in_process(pid)  # not ChildDiedError: it was never begun
 
 
+async def test_stopped_child_is_replaced_and_its_call_done_by_the_next(
+    pools: Pools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child, "BEGIN_SECONDS", 0.2)
+    stopped = await pools.run_in_process(pid)
+    os.kill(stopped, signal.SIGSTOP)
+    assert len(await pools.run_in_process(bytes, 10_000_000)) == 10_000_000
+    assert not psutil.pid_exists(stopped)
+
+
 async def test_death_of_one_child_leaves_the_work_of_the_other_alone(pools: Pools, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     waiting = asyncio.create_task(pools.run_in_process(wait_for, gate))
