@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -52,6 +52,7 @@ class App:
         self.applications.check_settings(settings)
         self.registry = Registry(settings.components, self.applications.all)
         self._shared: dict[Callable[[App], Any], Any] = {}
+        self._ending = ExitStack()
         self.pools = Pools(workers=settings.prefetch_count, child_memory_mb=settings.child_memory_mb)
 
     @cached_property
@@ -119,6 +120,10 @@ class App:
             self._shared[make] = make(self)
         return cast(T, self._shared[make])
 
+    def at_close(self, end: Callable[[], object]) -> None:
+        """Have it called when this process's part in the work ends."""
+        self._ending.callback(end)
+
     def component(self, name: str) -> BaseComponent:
         context = Context(
             settings=self.settings,
@@ -142,7 +147,15 @@ class App:
     def worker(self, names: Sequence[str]) -> Worker:
         components = [self.component(name) for name in names]
         policies = Policies(load_middleware(), self.applications.log_fields)
-        return Worker(self.settings, components, self.transport, self.outbox, self.relay, policies)
+        return Worker(
+            self.settings,
+            components,
+            self.transport,
+            self.outbox,
+            self.relay,
+            policies,
+            lambda: self.pools.can_work,
+        )
 
     async def prepare_database(self, *, wait: bool = False) -> None:
         """Migrate an embedded database; elsewhere check that somebody did. `wait` outlasts a late server."""
@@ -185,6 +198,7 @@ class App:
             ) from error
 
     async def close(self) -> None:
+        self._ending.close()
         self.pools.close()
         if "store" in self.__dict__:  # else it was never opened
             await self.store.close()

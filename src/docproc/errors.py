@@ -161,6 +161,16 @@ class ChildDiedError(TransientError):
     """A killable child process died (crash, memory limit, kill) while working on the message."""
 
 
+class NoChildError(TransientError):
+    """No child process can be started now (descriptors, memory, processes): nothing was begun, so no attempt
+    is counted."""
+
+    def __init__(
+        self, message: str, *, delay: float | None = None, counts_attempt: bool = False, remedy: str = ""
+    ) -> None:
+        super().__init__(message, delay=delay, counts_attempt=counts_attempt, remedy=remedy)
+
+
 class PermanentError(ProcessingError):
     """Trying again cannot help: dead letter or back office."""
 

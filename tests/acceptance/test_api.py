@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
+import psutil
 import pytest
 from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
@@ -536,6 +537,31 @@ async def test_page_is_drawn_once_and_kept(engine: Harness, client: Client) -> N
     problem(await client.get(f"/requests/{request_id}/pages/2.png"), 404, "unknown_page")
     for width in ("0", "100000", "x"):
         problem(await client.get(path, params={"width": width}), 422, "invalid")
+
+
+async def test_few_widths_are_kept_whatever_is_asked_for(
+    sqlite_engine: Harness, sqlite_client: Client
+) -> None:
+    request_id = UUID((await send(sqlite_client, drawn(2))).json()["request_id"])
+    await split(sqlite_engine, request_id)
+    path = f"/requests/{request_id}/pages/0.png"
+    kept = sqlite_engine.settings.effective_storage_path / str(request_id) / "pages"
+    for width in (16, 100, 149, 150, 151, 180, 199, 200):
+        answer = await sqlite_client.get(path, params={"width": width})
+        assert Image.open(io.BytesIO(answer.content)).width == (150 if width <= 150 else 200)
+    assert {one.name for one in kept.iterdir()} == {"0-150.png", "0-200.png"}
+
+
+async def test_killed_drawing_child_is_replaced(sqlite_engine: Harness, sqlite_client: Client) -> None:
+    request_id = UUID((await send(sqlite_client, drawn(2))).json()["request_id"])
+    await split(sqlite_engine, request_id)
+    before = set(psutil.Process().children())
+    for width in (150, 200, 400):
+        answer = await sqlite_client.get(f"/requests/{request_id}/pages/0.png", params={"width": width})
+        assert answer.status_code == 200
+        for child in set(psutil.Process().children()) - before:
+            if "spawn_main" in " ".join(child.cmdline()):
+                child.kill()
 
 
 async def test_page_that_lies_on_its_side_stands_upright(

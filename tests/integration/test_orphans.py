@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from uuid import uuid4
 
-from docproc.http.orphans import sweep_orphans
+from docproc.http.orphans import sweep_orphans, sweep_scratch
 from docproc.http.reception import Arrival, reception_of
 from tests.harness import Harness
 
@@ -44,3 +44,15 @@ async def test_many_orphans_are_swept_at_once(sqlite_engine: Harness) -> None:
     for _ in range(1100):
         (root / str(uuid4())).mkdir(parents=True)
     assert len(await sweep_orphans(app.store, app.blobs, timedelta(0))) == 1100
+
+
+async def test_what_killed_processes_left_half_made_is_swept_after_a_day(sqlite_engine: Harness) -> None:
+    blobs, scratch = sqlite_engine.app.blobs, sqlite_engine.settings.effective_storage_path / ".scratch"
+    for name, hours in (("yesterday", 25), ("today", 23)):
+        (scratch / name).mkdir(parents=True)
+        (scratch / name / "blob").touch()
+        then = time.time() - hours * 3600
+        for path in (scratch / name / "blob", scratch / name):
+            os.utime(path, (then, then))
+    assert await sweep_scratch(blobs) == 1
+    assert [path.name for path in scratch.iterdir()] == ["today"]

@@ -65,6 +65,13 @@ class BlobStore(ABC):
     def owners(self, *, before: datetime) -> AsyncIterator[str]:
         """The owners whose files were all written before that moment: for finding orphans."""
 
+    async def sweep_scratch(self, *, before: datetime) -> int:
+        """Remove what killed processes left in scratch folders before that moment; says how many folders.
+
+        What is in use stays, however old. Nothing to do (the default) where `scratch` leaves nothing behind.
+        """
+        return 0
+
     @abstractmethod
     def scratch(self) -> AbstractContextManager[Path]:
         """A folder for files in the making, gone with the block."""

@@ -26,7 +26,7 @@ from docproc.http.context import Application
 from docproc.http.following import Hub
 from docproc.http.guard import Guard
 from docproc.http.models import Health
-from docproc.http.orphans import sweep_orphans
+from docproc.http.orphans import sweep_orphans, sweep_scratch
 from docproc.http.problems import Problem, documented
 from docproc.http.views import shapes_of
 
@@ -142,6 +142,7 @@ async def _leave(application: App, heartbeat: Heartbeat | None) -> None:
 async def _sweep_now_and_then(application: App) -> None:
     while True:
         await sweep_orphans(application.store, application.blobs)
+        await sweep_scratch(application.blobs)
         await asyncio.sleep(SWEEP_SECONDS)
 
 

@@ -18,6 +18,8 @@ log = structlog.get_logger(__name__)
 
 # An upload may take long, and its request comes last.
 OLD_ENOUGH = timedelta(hours=1)
+# The same of files in the making, which a worker may need for long.
+SCRATCH_OLD_ENOUGH = timedelta(days=1)
 _GROUP = 500
 
 
@@ -35,6 +37,14 @@ async def sweep_orphans(store: Store, blobs: BlobStore, older_than: timedelta = 
     if removed:
         log.info("orphans_swept", owners=len(removed))
     return removed
+
+
+async def sweep_scratch(blobs: BlobStore, older_than: timedelta = SCRATCH_OLD_ENOUGH) -> int:
+    """Remove what processes that were killed left half made; says how many folders."""
+    swept = await blobs.sweep_scratch(before=utc_now() - older_than)
+    if swept:
+        log.info("scratch_swept", folders=swept)
+    return swept
 
 
 async def _remove(store: Store, blobs: BlobStore, owners: Sequence[UUID]) -> list[str]:

@@ -25,6 +25,7 @@ from docproc.errors import (
     DeadlineAtRiskError,
     DocProcError,
     InvalidAnswerError,
+    NoChildError,
     NotAllowedError,
     PermanentError,
     RequestConflictError,
@@ -59,6 +60,7 @@ KINDS: tuple[tuple[type[DocProcError], int, str], ...] = (
     (DatabaseDownError, 503, "unavailable"),
     (ConfigurationError, 503, "unavailable"),
     (ChildDiedError, 503, "unavailable"),
+    (NoChildError, 503, "unavailable"),
     (PermanentError, 422, "unreadable"),
 )
 
@@ -195,7 +197,7 @@ def _message(error: DocProcError) -> str:
 def _remedy(error: DocProcError, request: Request) -> str:
     if isinstance(error, UnknownWorkflowError):
         return f"Known workflows: {', '.join(request.app.state.application.loader.names())}"
-    if isinstance(error, DatabaseDownError | ChildDiedError):
+    if isinstance(error, DatabaseDownError | ChildDiedError | NoChildError):
         return "Try again"
     return error.remedy
 

@@ -49,10 +49,15 @@ def page_image(path: Path, index: int, *, dpi: float = 200, max_pixels: int = MA
 
 
 def png(path: Path, index: int, *, rotation: int = 0, width: int | None = None) -> bytes:
-    """The page for a screen, turned clockwise by `rotation` to stand upright, `width` pixels wide."""
+    """The page for a screen, turned clockwise by `rotation` to stand upright, `width` pixels wide.
+
+    Narrower, where that width would come with more than MAX_PIXELS.
+    """
     image = turned(_screen_image(path, index, rotation, width), rotation)
     if width is not None and image.width != width:
-        image = image.resize((width, max(1, round(image.height * width / image.width))), reducing_gap=2.0)
+        size = (width, max(1, round(image.height * width / image.width)))
+        size = size if size[0] * size[1] <= MAX_PIXELS else _fitting(size, MAX_PIXELS)
+        image = image.resize(size, reducing_gap=2.0)
     buffer = io.BytesIO()
     image.save(buffer, "PNG", compress_level=4)
     return buffer.getvalue()
@@ -201,7 +206,9 @@ def _learn_heif() -> None:
 
 def _fitting(size: tuple[int, int], max_pixels: int) -> tuple[int, int]:
     ratio = math.sqrt(max_pixels / (size[0] * size[1]))
-    return max(1, int(size[0] * ratio)), max(1, int(size[1] * ratio))
+    width = min(max(1, int(size[0] * ratio)), max_pixels)
+    # A side as thin as a pixel gives nothing more away: the other one must.
+    return width, min(max(1, int(size[1] * ratio)), max_pixels // width)
 
 
 def _shrunk(image: Image.Image, max_pixels: int) -> Image.Image:

@@ -2,6 +2,7 @@ import io
 from pathlib import Path
 
 import numpy
+import pikepdf
 import pytest
 from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
@@ -153,3 +154,23 @@ def test_png_for_screens_is_turned_and_has_the_width_asked_for(tmp_path: Path) -
     assert image.width == 421
     assert image.height == pytest.approx(298, abs=2)
     assert darkest_quarter(image) == "top right"
+
+
+@pytest.mark.parametrize("size", [(3, 14_400), (14_400, 3)])
+@pytest.mark.parametrize("rotation", [0, 90])
+def test_png_of_a_page_as_thin_as_a_thread_has_no_more_pixels_than_allowed(
+    size: tuple[int, int], rotation: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rendering, "MAX_PIXELS", 1_000_000)  # as many would do, and take seconds
+    with pikepdf.new() as document:
+        document.add_blank_page(page_size=size)
+        document.save(tmp_path / "thin.pdf")
+    image = Image.open(io.BytesIO(rendering.png(tmp_path / "thin.pdf", 0, rotation=rotation, width=3000)))
+    assert image.width * image.height <= 1_000_000
+
+
+def test_picture_one_pixel_wide_has_no_more_pixels_than_allowed(tmp_path: Path) -> None:
+    for size in ((1, 1000), (1000, 1)):
+        Image.new("L", size).save(tmp_path / "a.png")
+        image = rendering.page_image(tmp_path / "a.png", 0, max_pixels=500)
+        assert image.width * image.height <= 500

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import hashlib
 import os
 import shutil
@@ -98,9 +99,24 @@ class LocalBlobStore(BlobStore):
                 remedy="Check DOCPROC_STORAGE_PATH",
             ) from error
         try:
-            yield folder
+            with _held(folder):
+                yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+    async def sweep_scratch(self, *, before: datetime) -> int:
+        return await asyncio.to_thread(self._sweep_scratch, before)
+
+    def _sweep_scratch(self, before: datetime) -> int:
+        found = 0
+        with suppress(FileNotFoundError):
+            for folder in (self.root / _SCRATCH).iterdir():
+                with suppress(OSError):  # whoever had it ended meanwhile, or it is somebody else's
+                    old = folder.is_dir() and _newest(folder) < before.timestamp()
+                    if old and not _is_held(folder):
+                        shutil.rmtree(folder, ignore_errors=True)
+                        found += 1
+        return found
 
     def _path(self, key: str) -> Path:
         return self.root / check_key(key)
@@ -125,6 +141,36 @@ class LocalBlobStore(BlobStore):
                     if changed < before and folder.is_dir() and folder.name != _SCRATCH:
                         found.append(folder.name)
         return found
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Marks it as in use, for as long as this process lives at most."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # not every file system locks; then its age alone speaks for it
+            fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _is_held(folder: Path) -> bool:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return False
+
+
+def _newest(folder: Path) -> float:
+    """When something in it was last written: its own time does not change while a file in it grows."""
+    return max(path.lstat().st_mtime for path in (folder, *folder.rglob("*")))
 
 
 def _write(file: BinaryIO, digest: hashlib._Hash, chunk: bytes) -> None:

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
-import multiprocessing
-import os
-import resource
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from pebble import ProcessExpired, ProcessPool
-
-from docproc.errors import ChildDiedError
-
-# Heavy work waits for light work: routing, joins and above all answering by the deadline.
-NICENESS = 10
+from docproc.engine.running.child import prepare
+from docproc.engine.running.children import Children
 
 
 class Pools:
@@ -32,7 +24,7 @@ class Pools:
         self.child_memory_mb = child_memory_mb
         self._first: list[Callable[[], object]] = []
         self._threads: ThreadPoolExecutor | None = None
-        self._processes: ProcessPool | None = None
+        self._children: Children | None = None
 
     def warm_children(self, function: Callable[..., object], *args: Any) -> None:
         """Have every child call it before its first task, also one that replaces a dead child."""
@@ -45,40 +37,27 @@ class Pools:
             self._threads, functools.partial(function, *args)
         )
 
+    @property
+    def can_work(self) -> bool:
+        """False while child processes are needed and none can be started; `/ready` follows it."""
+        return self._children is None or self._children.can_work
+
     async def run_in_process(self, function: Callable[..., Any], *args: Any) -> Any:
-        if self._processes is None:
-            self._processes = ProcessPool(
-                max_workers=self.workers,
-                # Not fork: this process has threads and sockets a child must not inherit.
-                context=multiprocessing.get_context("spawn"),
-                initializer=_start,
-                initargs=[self.child_memory_mb, self._first],
-            )
-        future = self._processes.submit(function, None, *args)
+        """Raises what the function raises; ChildDiedError when the child dies of it, NoChildError when none
+        can be started."""
+        if self._children is None:
+            first = functools.partial(prepare, self.child_memory_mb, self._first)
+            # Where starting takes long, all start at once: the second call must not wait for it again.
+            self._children = Children(self.workers, first, at_once=bool(self._first))
+        call = self._children.submit(function, args)
         try:
-            return await asyncio.wrap_future(future)
+            return await asyncio.wrap_future(call.future)
         except asyncio.CancelledError:
-            future.cancel()  # type: ignore[no-untyped-call] # Pebble leaves it untyped
+            self._children.cancel(call)
             raise
-        except ProcessExpired as error:
-            raise ChildDiedError(
-                f"the child process running {getattr(function, '__name__', function)} died"
-                f" (exit code {error.exitcode})"
-            ) from error
 
     def close(self) -> None:
         if self._threads is not None:
             self._threads.shutdown(wait=False, cancel_futures=True)
-        if self._processes is not None:
-            self._processes.stop()  # type: ignore[no-untyped-call] # as above
-            self._processes.join()
-
-
-def _start(megabytes: int, first: Sequence[Callable[[], object]]) -> None:
-    """In a new child: its place behind others, its memory limit, and what it should have loaded already."""
-    os.nice(NICENESS)
-    limit = megabytes * 1024 * 1024
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    for load in first:
-        with contextlib.suppress(Exception):  # told by the task that needs it; a child must start
-            load()
+        if self._children is not None:
+            self._children.close()

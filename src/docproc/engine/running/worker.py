@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
@@ -36,6 +36,7 @@ class Worker:
         outbox: Outbox,
         relay: Relay,
         policies: Policies,
+        can_work: Callable[[], bool] = lambda: True,
     ) -> None:
         self.settings = settings
         self.components = components
@@ -43,6 +44,7 @@ class Worker:
         self.outbox = outbox
         self.relay = relay
         self.policies = policies
+        self.can_work = can_work
         self.store = outbox.store
         self.heartbeat = Heartbeat(
             settings.effective_database_url,
@@ -58,8 +60,8 @@ class Worker:
 
     @property
     def is_ready(self) -> bool:
-        """Warm and consuming: `/ready` is 200."""
-        return self._consuming and self.transport.is_connected
+        """Warm, consuming, and able to do heavy work: `/ready` is 200."""
+        return self._consuming and self.transport.is_connected and self.can_work()
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Until `stopping` is set; raises when a part of it fails beyond repair."""

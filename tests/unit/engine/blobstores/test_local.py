@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -110,3 +113,51 @@ def test_keys_are_no_paths(key: str) -> None:
 def test_foreign_names_become_safe(name: str, safe: str) -> None:
     assert safe_name(name) == safe
     check_key(f"r/in/0-{safe}")
+
+
+# --- what was left half made ----------------------------------------------------------------------------
+
+TOMORROW = datetime.now(UTC) + timedelta(days=1)
+KILLED = """
+import os, pathlib, sys
+from docproc.engine.blobstores.local import LocalBlobStore
+with LocalBlobStore(pathlib.Path(sys.argv[1])).scratch() as folder:
+    (folder / "deep").mkdir()
+    (folder / "deep" / "half").write_bytes(b"x")
+    os._exit(0)
+"""
+
+
+def killed_in_the_middle(blobs: LocalBlobStore) -> Path:
+    subprocess.run([sys.executable, "-c", KILLED, str(blobs.root)], check=True, timeout=60)
+    (left,) = (blobs.root / ".scratch").iterdir()
+    return left
+
+
+async def test_what_a_killed_process_left_is_swept_when_it_is_old(blobs: LocalBlobStore) -> None:
+    left = killed_in_the_middle(blobs)
+    assert await blobs.sweep_scratch(before=datetime.now(UTC) - timedelta(days=1)) == 0
+    assert (left / "deep" / "half").exists()
+    assert await blobs.sweep_scratch(before=TOMORROW) == 1
+    assert not left.exists()
+    assert await blobs.sweep_scratch(before=TOMORROW) == 0
+
+
+async def test_scratch_in_use_is_never_swept(blobs: LocalBlobStore) -> None:
+    with blobs.scratch() as folder:
+        (folder / "half").write_bytes(b"x")
+        assert await blobs.sweep_scratch(before=TOMORROW) == 0
+        assert (folder / "half").exists()
+    assert not folder.exists()
+
+
+async def test_a_file_that_still_grows_keeps_its_folder(blobs: LocalBlobStore) -> None:
+    """Where the storage knows no locks between machines, an upload of days must still not be cut off."""
+    left = killed_in_the_middle(blobs)
+    for path in (left, left / "deep"):
+        os.utime(path, (0, 0))
+    assert await blobs.sweep_scratch(before=datetime.now(UTC) - timedelta(days=1)) == 0
+
+
+async def test_sweeping_before_anything_was_stored_is_nothing(blobs: LocalBlobStore) -> None:
+    assert await blobs.sweep_scratch(before=TOMORROW) == 0

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Header, Path, Query, Response
+from fastapi import APIRouter, Header, Path, Query, Request, Response
 from fastapi.responses import FileResponse
 
 from docproc.app import App
+from docproc.apps.documents.http.drawings import Asked, Drawings
 from docproc.apps.documents.store import pages
 from docproc.http.context import Application, RequestId
 from docproc.http.problems import Problem, documented
@@ -20,8 +20,10 @@ from docproc.reading import rendering
 
 router = APIRouter(tags=["requests"])
 
-DRAWING_SECONDS = 30.0
 DEFAULT_WIDTH = 1000
+LARGEST_WIDTH = 3000
+# Each is kept once it was drawn, so there are few.
+WIDTHS = (150, 200, 400, 700, 1000, 1400, 2000, LARGEST_WIDTH)
 ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {"content": {"image/png": {}}, "description": "The page, upright"},
     304: {"description": "The client has it already"},
@@ -36,19 +38,24 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
     responses=ANSWERS,
 )
 async def page_image(
+    request: Request,
     application: Application,
     request_id: RequestId,
     number: Annotated[int, Path(ge=0, le=1_000_000, description="The page's index over the request, from 0")],
-    width: Annotated[int, Query(ge=16, le=3000, description="In pixels")] = DEFAULT_WIDTH,
+    width: Annotated[
+        int, Query(ge=16, le=LARGEST_WIDTH, description=f"In pixels; it comes in the next of {WIDTHS}")
+    ] = DEFAULT_WIDTH,
     if_none_match: Annotated[str | None, Header()] = None,
 ) -> Response:
-    return await picture(application, Wanted(request_id, number, width), if_none_match)
+    client = f"address {request.client.host if request.client else 'unknown'}"
+    return await picture(application, Wanted(client, request_id, number, width), if_none_match)
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A page of a request, that many pixels wide."""
+    """A page of a request, at least that many pixels wide; `client` is who gets a turn for it."""
 
+    client: str
     request_id: UUID
     number: int
     width: int
@@ -63,27 +70,25 @@ async def picture(application: App, wanted: Wanted, if_none_match: str | None) -
         raise Problem(404, "unknown_page", told)
     # Reading a page may find that it lies on its side: until then its picture is another one.
     turn = f"-r{place.rotation}" if place.rotation else ""
-    name = f"{wanted.number}-{wanted.width}{turn}.png"
+    width = next(step for step in WIDTHS if step >= wanted.width)
+    name = f"{wanted.number}-{width}{turn}.png"
     headers = {"ETag": f'"{name}"', "Cache-Control": "private, no-cache"}
     if if_none_match is not None and headers["ETag"] in if_none_match:
         return Response(status_code=304, headers=headers)
     key = f"{wanted.request_id}/pages/{name}"
     if not await application.blobs.exists(key):
-        await _draw(application, place.blob_key, place.file_page, place.rotation, wanted.width, key)
+        asked = Asked(wanted.client, wanted.request_id, wanted.number, name, width)
+        await _draw(application, asked, place, key)
     return FileResponse(await application.blobs.fetch(key), media_type="image/png", headers=headers)
 
 
-async def _draw(application: App, blob_key: str, index: int, rotation: int, width: int, key: str) -> None:
+async def _draw(application: App, asked: Asked, place: pages.Place, key: str) -> None:
     try:
-        path = await application.blobs.fetch(blob_key)
+        path = await application.blobs.fetch(str(place.blob_key))
     except FileNotFoundError as error:
         raise Problem(404, "file_gone", "the page's file is no longer kept") from error
-    drawing = partial(rendering.png, path, index, rotation=rotation, width=width)
-    try:
-        async with asyncio.timeout(DRAWING_SECONDS):
-            picture: bytes = await application.pools.run_in_process(drawing)
-    except TimeoutError as error:
-        raise Problem(503, "unavailable", "drawing the page takes too long", "Try a smaller width") from error
+    drawing = partial(rendering.png, path, place.file_page, rotation=place.rotation, width=asked.width)
+    picture = await application.shared(Drawings).draw(asked, drawing)
     await application.blobs.put(key, _one(picture))
 
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from fastapi import APIRouter, Header, Path, Query, Request
 from fastapi.responses import Response
 
-from docproc.apps.documents.http.page_images import Wanted, picture
+from docproc.apps.documents.http.page_images import LARGEST_WIDTH, Wanted, picture
 from docproc.apps.documents.review import grouping
 from docproc.apps.documents.review.amending import Amending, Opened
 from docproc.apps.documents.review.classification import choices
@@ -147,8 +147,9 @@ async def page_picture(
     request_id: RequestId,
     number: Annotated[int, Path(ge=0, le=1_000_000)],
     operator: Chief,
-    width: Annotated[int, Query(ge=16, le=3000)] = 1000,
+    width: Annotated[int, Query(ge=16, le=LARGEST_WIDTH)] = 1000,
     if_none_match: Annotated[str | None, Header()] = None,
 ) -> Response:
     await Amending(desk.application).open(request_id, operator.tenant_id)  # of the person's tenant, or 404
-    return await picture(application, Wanted(request_id, number, width), if_none_match)
+    wanted = Wanted(f"operator {operator.username}", request_id, number, width)
+    return await picture(application, wanted, if_none_match)

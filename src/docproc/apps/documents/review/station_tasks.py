@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Path, Query, Request
 from fastapi.responses import Response
 
-from docproc.apps.documents.http.page_images import Wanted, picture
+from docproc.apps.documents.http.page_images import LARGEST_WIDTH, Wanted, picture
 from docproc.apps.documents.review import checking, viewing
 from docproc.apps.documents.schemas import schemas_of
 from docproc.people.kinds import asked
@@ -29,12 +29,13 @@ async def page_picture(
     task_id: TaskId,
     number: PageNumber,
     operator: Viewer,
-    width: Annotated[int, Query(ge=16, le=3000)] = DEFAULT_WIDTH,
+    width: Annotated[int, Query(ge=16, le=LARGEST_WIDTH)] = DEFAULT_WIDTH,
     if_none_match: Annotated[str | None, Header()] = None,
 ) -> Response:
     task = await desk.find(task_id)
     viewing.check_may_see(task, operator, number)
-    return await picture(application, Wanted(task.request_id, number, width), if_none_match)
+    wanted = Wanted(f"operator {operator.username}", task.request_id, number, width)
+    return await picture(application, wanted, if_none_match)
 
 
 @router.get("/tasks/{task_id}/pages/{number}/words")
