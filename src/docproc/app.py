@@ -34,6 +34,7 @@ from docproc.engine.workflow.versions import Versions
 from docproc.errors import ConfigurationError
 from docproc.installed import BLOBSTORES, find_applications, load_plugin
 from docproc.loaded import Applications, load_middleware
+from docproc.private import private_folder
 from docproc.registry import Registry
 from docproc.settings import TRANSPORTS, Settings
 
@@ -58,6 +59,8 @@ class App:
     def store(self) -> Store:
         with self.reaching_database():  # SQLite's folder may be forbidden ground
             settings = self.settings
+            if settings.is_embedded and not settings.database_url:
+                private_folder(settings.home.expanduser().absolute())
             return Store(settings.effective_database_url, connections=settings.database_connections)
 
     @cached_property

@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, c
 from sqlalchemy.orm import Session
 
 from docproc.errors import ConfigurationError, DatabaseDownError
+from docproc.private import private_file, private_files, private_folder
 
 log = structlog.get_logger(__name__)
 
@@ -114,8 +115,8 @@ class Store:
             )
 
     def _sqlite_engine(self, begin: str, *, pool_size: int) -> AsyncEngine:
-        if self.url.database:
-            Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
+        if self.url.database and self.url.database != ":memory:":
+            _private_database(Path(self.url.database).absolute())
         engine = create_async_engine(
             self.url, pool_size=pool_size, max_overflow=0, pool_timeout=300, connect_args={"timeout": 60}
         )
@@ -164,6 +165,13 @@ class Store:
                 "command_timeout": 60,
             },
         )
+
+
+def _private_database(path: Path) -> None:
+    """Nobody else reads it. SQLite gives the files that it makes beside it the database's own permissions."""
+    private_folder(path.parent, tighten=False)  # perhaps a folder with other things in it
+    private_file(path)
+    private_files(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal"))
 
 
 # SQLSTATEs that only mean "again": serialization failure, deadlock.
