@@ -32,6 +32,7 @@ from docproc.engine.transport import Topology, Transport, TransportContext
 from docproc.engine.workflow.loader import WorkflowLoader
 from docproc.engine.workflow.versions import Versions
 from docproc.errors import ConfigurationError
+from docproc.harmless import text_for_logs
 from docproc.installed import BLOBSTORES, find_applications, load_plugin
 from docproc.loaded import Applications, load_middleware
 from docproc.private import private_folder
@@ -156,7 +157,7 @@ class App:
             except ConfigurationError as error:
                 if not wait:
                     raise
-                log.warning("waiting_for_database", problem=str(error))
+                log.warning("waiting_for_database", problem=text_for_logs(error))
             await asyncio.sleep(pause)
             pause = min(pause * 2, 1.0)  # deadlines do not wait: a monitor must be there soon after it
 

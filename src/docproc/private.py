@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO, cast
 
 from docproc.errors import ConfigurationError
 
@@ -16,7 +16,7 @@ FILE_MODE = 0o600
 
 
 def private_folder(path: Path, *, tighten: bool = True) -> Path:
-    """Make a folder and what leads to it, for this user alone; `tighten` one that was there, where it is ours.
+    """Make a folder and what leads to it, for this user alone; `tighten`: one of ours that was there, too.
 
     Raises ConfigurationError where somebody may have planted it, OSError where it cannot be made.
     """
@@ -47,15 +47,9 @@ def private_files(paths: Iterable[Path]) -> None:
         _restrict(path, FILE_MODE)
 
 
-def open_private(path: Path, mode: str) -> IO[bytes]:
-    """`open` for writing bytes; a file that it makes is this user's alone."""
-    file = open(path, mode, opener=_opener)
-    _restrict(path, FILE_MODE)
-    return file
-
-
-def _opener(path: str, flags: int) -> int:
-    return os.open(path, flags, FILE_MODE)
+def open_private(path: Path, mode: str) -> BinaryIO:
+    """`open` for writing bytes into a file that only this user reads."""
+    return cast(BinaryIO, private_file(path).open(mode))
 
 
 def refuse_planted(path: Path) -> None:

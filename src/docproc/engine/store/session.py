@@ -118,7 +118,12 @@ class Store:
         if self.url.database and self.url.database != ":memory:":
             _private_database(Path(self.url.database).absolute())
         engine = create_async_engine(
-            self.url, pool_size=pool_size, max_overflow=0, pool_timeout=300, connect_args={"timeout": 60}
+            self.url,
+            pool_size=pool_size,
+            max_overflow=0,
+            pool_timeout=300,
+            hide_parameters=True,
+            connect_args={"timeout": 60},
         )
 
         @event.listens_for(engine.sync_engine, "connect")
@@ -130,6 +135,8 @@ class Store:
                 "synchronous=FULL",
                 "foreign_keys=ON",
                 "temp_store=MEMORY",
+                # What is deleted is gone from the file, too: people ask for that.
+                "secure_delete=ON",
             ):
                 cursor.execute(f"PRAGMA {pragma}")
             cursor.close()
@@ -158,6 +165,7 @@ class Store:
             # No more at peaks either: a server takes 100 in all by default, and processes are many.
             max_overflow=0,
             pool_timeout=60,
+            hide_parameters=True,  # errors are logged; what was to be stored is nobody's business there
             connect_args={
                 "async_creator_fn": _postgres_connect(),
                 "server_settings": {"application_name": "docproc", "jit": "off", **server_settings},
