@@ -19,6 +19,7 @@ from docproc.engine.blobs import BlobStore
 from docproc.engine.component import BaseComponent, Context
 from docproc.engine.deadlines.forecast import Forecaster
 from docproc.engine.message import PipelineMessage
+from docproc.engine.running.erasing import Erasure
 from docproc.engine.running.intake import Intake
 from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.pools import Pools
@@ -113,6 +114,10 @@ class App:
         return Intake(self.outbox, self.relay, self.settings.default_sla_seconds)
 
     @cached_property
+    def erasure(self) -> Erasure:
+        return Erasure(self.store, self.blobs, self.loader, lambda: self.applications.erasers)
+
+    @cached_property
     def forecaster(self) -> Forecaster:
         return Forecaster(self.store, self.versions)
 
@@ -146,7 +151,9 @@ class App:
     def worker(self, names: Sequence[str]) -> Worker:
         components = [self.component(name) for name in names]
         policies = Policies(load_middleware(), self.applications.log_fields)
-        return Worker(self.settings, components, self.transport, self.outbox, self.relay, policies)
+        return Worker(
+            self.settings, components, self.transport, self.outbox, self.relay, policies, self.erasure
+        )
 
     async def prepare_database(self, *, wait: bool = False) -> None:
         """Migrate an embedded database; elsewhere check that somebody did. `wait` outlasts a late server."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -22,6 +23,9 @@ from docproc.private import private_file, private_files, private_folder
 log = structlog.get_logger(__name__)
 
 LONG_WRITE_SECONDS = 0.25
+# How long a statement waits for another process to let SQLite go.
+_WAIT_SECONDS = 60
+_FORGET_TRIES, _FORGET_MS = 5, 200
 # Execution option of SQLite's writer: whether a commit waits for the disk.
 _DURABLE = "docproc_durable"
 
@@ -103,6 +107,27 @@ class Store:
         async with self._claimer.begin() as connection:
             yield connection
 
+    async def forget_deleted(self) -> None:
+        """What was deleted is gone from SQLite's write-ahead log, too; PostgreSQL's vacuum does that itself.
+
+        Readers of an older state hold it up: then the log is emptied at a later call, or written over.
+        """
+        if not self.is_sqlite:
+            return
+        for _ in range(_FORGET_TRIES):
+            async with self._writer.connect() as connection:
+                driver: Any = (await connection.get_raw_connection()).driver_connection
+                # It would wait for readers as long as for writers, and hold everybody up meanwhile.
+                await driver.execute(f"PRAGMA busy_timeout={_FORGET_MS}")
+                try:
+                    async with driver.execute("PRAGMA wal_checkpoint(TRUNCATE)") as cursor:
+                        is_busy = (await cursor.fetchone())[0]
+                finally:
+                    await driver.execute(f"PRAGMA busy_timeout={_WAIT_SECONDS * 1000}")
+            if not is_busy:
+                return
+            await asyncio.sleep(_FORGET_MS / 1000)
+
     async def close(self) -> None:
         engines = (self._reader, self._writer) if self.is_sqlite else (self._writer, self._claimer)
         for engine in engines:
@@ -123,7 +148,7 @@ class Store:
             max_overflow=0,
             pool_timeout=300,
             hide_parameters=True,
-            connect_args={"timeout": 60},
+            connect_args={"timeout": _WAIT_SECONDS},
         )
 
         @event.listens_for(engine.sync_engine, "connect")
