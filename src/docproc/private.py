@@ -36,7 +36,10 @@ def private_folder(path: Path, *, tighten: bool = True) -> Path:
 
 def private_file(path: Path) -> Path:
     """Have a file, empty where there was none, that only this user reads. Raises OSError."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, FILE_MODE))
+    # One that is there is not opened: closing it again would drop the locks that SQLite holds on it in this
+    # process, and another process would take its write-ahead log for abandoned.
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE_MODE))
     _restrict(path, FILE_MODE)
     return path
 

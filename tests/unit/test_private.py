@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from docproc.app import App
 from docproc.apps.documents.quality import learning
 from docproc.apps.documents.quality.verdicts import Decision
 from docproc.engine.blobstores.local import LocalBlobStore
+from docproc.engine.store import rows
 from docproc.engine.store.session import Store
 from docproc.engine.transports.wakeups import SocketWakeups
 from docproc.errors import ConfigurationError
@@ -97,6 +100,26 @@ async def test_a_database_in_a_folder_of_other_things_leaves_the_folder_as_it_is
     store = Store(f"sqlite+aiosqlite:///{tmp_path / 'mine.db'}")
     await store.close()
     assert (_mode(tmp_path), _mode(tmp_path / "mine.db")) == (0o755, 0o600)
+
+
+async def test_a_second_store_leaves_the_locks_of_the_first_alone(tmp_path: Path) -> None:
+    path = tmp_path / "docproc.db"
+
+    def from_another_process() -> str:
+        code = f"import sqlite3; c = sqlite3.connect({str(path)!r})"
+        code += "; print(c.execute('SELECT count(*) FROM t').fetchone()[0]); c.close()"
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    first = Store(f"sqlite+aiosqlite:///{path}")
+    async with first.writing() as session:
+        await rows.execute(session, "CREATE TABLE t (n INTEGER)")
+    second = Store(f"sqlite+aiosqlite:///{path}")
+    assert from_another_process() == "0\n"
+    async with first.writing() as session:  # into a log that the other process must not have removed
+        await rows.execute(session, "INSERT INTO t VALUES (1)")
+    assert from_another_process() == "1\n"
+    await first.close()
+    await second.close()
 
 
 @pytest.fixture
