@@ -19,6 +19,7 @@ from docproc.engine.blobs import BlobStore
 from docproc.engine.component import BaseComponent, Context
 from docproc.engine.deadlines.forecast import Forecaster
 from docproc.engine.message import PipelineMessage
+from docproc.engine.running.erasing import Erasure
 from docproc.engine.running.intake import Intake
 from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.pools import Pools
@@ -32,8 +33,10 @@ from docproc.engine.transport import Topology, Transport, TransportContext
 from docproc.engine.workflow.loader import WorkflowLoader
 from docproc.engine.workflow.versions import Versions
 from docproc.errors import ConfigurationError
+from docproc.harmless import text_for_logs
 from docproc.installed import BLOBSTORES, find_applications, load_plugin
 from docproc.loaded import Applications, load_middleware
+from docproc.private import private_folder
 from docproc.registry import Registry
 from docproc.settings import TRANSPORTS, Settings
 
@@ -59,6 +62,8 @@ class App:
     def store(self) -> Store:
         with self.reaching_database():  # SQLite's folder may be forbidden ground
             settings = self.settings
+            if settings.is_embedded and not settings.database_url:
+                private_folder(settings.home.expanduser().absolute())
             return Store(settings.effective_database_url, connections=settings.database_connections)
 
     @cached_property
@@ -110,6 +115,10 @@ class App:
         return Intake(self.outbox, self.relay, self.settings.default_sla_seconds)
 
     @cached_property
+    def erasure(self) -> Erasure:
+        return Erasure(self.store, self.blobs, self.loader, lambda: self.applications.erasers)
+
+    @cached_property
     def forecaster(self) -> Forecaster:
         return Forecaster(self.store, self.versions)
 
@@ -154,6 +163,7 @@ class App:
             self.outbox,
             self.relay,
             policies,
+            self.erasure,
             lambda: self.pools.can_work,
         )
 
@@ -166,7 +176,7 @@ class App:
             except ConfigurationError as error:
                 if not wait:
                     raise
-                log.warning("waiting_for_database", problem=str(error))
+                log.warning("waiting_for_database", problem=text_for_logs(error))
             await asyncio.sleep(pause)
             pause = min(pause * 2, 1.0)  # deadlines do not wait: a monitor must be there soon after it
 

@@ -102,6 +102,9 @@ class Application:
     log_fields: ImportPath | None = None
     # `async check(app) -> str | None`: what keeps the application from working, for `/ready`; None: nothing.
     health: ImportPath | None = None
+    # `async erase(session, request_id)`: remove its rows of a request and what was learnt from it, in the
+    # transaction that erases the request; the engine removes its own rows and the request's files.
+    erase: ImportPath | None = None
     # Modules that must be importable, and the extra that brings them: `pip install 'docproc[extra]'`.
     requires: tuple[str, ...] = ()
     install: str = ""

@@ -10,6 +10,7 @@ from typing import Any
 from docproc.application import Application, ImportPath, load
 from docproc.engine.message import PipelineMessage
 from docproc.engine.running.work import Middleware
+from docproc.engine.store.erasure import EraseOwn
 from docproc.engine.store.migrate import Branch
 from docproc.engine.workflow.definition import Workflow, WorkflowSection, with_sections
 from docproc.errors import ConfigurationError
@@ -71,6 +72,11 @@ class Applications:
     @cached_property
     def _health(self) -> dict[str, Any]:
         return {one.name: load(one.health) for one in self.all if one.health}
+
+    @cached_property
+    def erasers(self) -> list[EraseOwn]:
+        """What removes their rows of a request."""
+        return [load(one.erase) for one in self.all if one.erase]
 
     def log_fields(self, message: PipelineMessage, payload: Mapping[str, Any]) -> dict[str, Any]:
         """What they say of a handled message in its log line."""

@@ -7,12 +7,14 @@ import json
 import logging
 import sys
 import time
+import traceback
 from typing import Any
 
 import orjson
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from docproc import harmless
 from docproc.settings import Settings
 
 # Without local variables: they hold documents, people's data and passwords.
@@ -28,12 +30,14 @@ def configure(settings: Settings, component: str = "docproc") -> None:
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _Exceptions(as_json=as_json),
     ]
     if as_json:
-        shared += [_Specified(component), structlog.processors.ExceptionRenderer(_TRACEBACKS)]
+        shared.append(_Specified(component))
         renderer: Processor = structlog.processors.JSONRenderer(serializer=_dumps)
     else:
-        renderer = structlog.dev.ConsoleRenderer()
+        # Its own formatter would print local variables.
+        renderer = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(
         processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(level),
@@ -61,6 +65,57 @@ class _Stderr:
     def flush(self) -> None:
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.flush()
+
+
+class _Exceptions:
+    """Tracebacks without what people's documents put into them (harmless.py).
+
+    A line that says `shows_errors=True` shows the errors' texts: of starting a process, before any document.
+    """
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+
+    def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+        shows = event.pop("shows_errors", False)
+        error = _error_of(event.pop("exc_info", None))
+        if error is None:
+            return event
+        if "_record" in event:  # another library's line: asyncio's go on with the error's own words
+            event["event"] = (str(event.get("event")).splitlines() or [""])[0]
+        if self.as_json:
+            event["exception"] = _as_json(error, shows=shows)
+        else:
+            said = "".join(traceback.format_exception(error)) if shows else harmless.traceback_for_logs(error)
+            event["exception"] = said
+        return event
+
+
+def _error_of(given: Any) -> BaseException | None:
+    """What a caller passed as `exc_info`: an exception, what `sys.exc_info` returns, or just True."""
+    if isinstance(given, BaseException):
+        return given
+    found: tuple[Any, BaseException | None, Any] = (
+        given if isinstance(given, tuple) else sys.exc_info() if given else (None, None, None)
+    )
+    return found[1]
+
+
+def _as_json(error: BaseException, *, shows: bool) -> Any:
+    made = _TRACEBACKS((type(error), error, error.__traceback__))
+    if not shows:
+        texts = {str(one): harmless.value_for_logs(one) for one in harmless.chain(error)}
+        for part in made:
+            _hide(part, texts)
+    return made
+
+
+def _hide(part: dict[str, Any], texts: dict[str, str]) -> None:
+    part["exc_value"] = texts.get(part["exc_value"], "")
+    part["exc_notes"] = []
+    for group in part.get("exceptions", ()):
+        for one in group:
+            _hide(one, texts)
 
 
 class _Specified:

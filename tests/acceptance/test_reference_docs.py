@@ -124,6 +124,7 @@ def test_every_failure_field_is_listed() -> None:
 SECTIONS: dict[str, type[BaseModel]] = {
     "The whole file": APPLICATIONS.workflow_model,
     "`sla`": definition.Sla,
+    "`retention`": definition.Retention,
     "`early_answer`": schemas.EarlyAnswer,
     "`stages`": definition.Stage,
     "`second_reader`": definition.SecondReader,

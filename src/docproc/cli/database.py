@@ -80,16 +80,20 @@ def sweep_rows(
     days: float = typer.Option(None, min=0, help="Keep this many days (default DOCPROC_RETENTION_DAYS)"),
     as_json: bool = AsJson,
 ) -> None:
-    """Remove engine rows (events, counts) of requests that ended long ago; results stay."""
+    """Remove engine rows (events, counts) of requests that ended long ago; erase what `retention` says."""
 
-    async def main() -> int:
+    async def main() -> tuple[int, int]:
         settings = load_settings()
         kept = settings.retention_days if days is None else days  # 0 keeps nothing
         async with open_database(settings) as application:
             with errors.status("Sweeping …"):
-                return await sweep.sweep(application.store, kept)
+                # First what is not to be kept at all: of that, no other rows need be looked for.
+                erased = await application.erasure.sweep()
+                return await sweep.sweep(application.store, kept), erased
 
-    swept = run_async(main())
+    swept, erased = run_async(main())
     if as_json:
-        return print_json({"requests": swept})
+        return print_json({"requests": swept + erased})
     console.print(f"Engine rows of {swept} requests removed.")
+    if erased:
+        console.print(f"{erased} requests erased, as their workflows say.")

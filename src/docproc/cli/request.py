@@ -106,6 +106,20 @@ def run(workflow: str, payload: str = Payload, priority: int = Priority, as_json
     raise typer.Exit(0 if request["status"] == "completed" else 1)
 
 
+@app.command()
+def erase(request_id: UUID, as_json: bool = AsJson) -> None:
+    """Erase a request and all it brought: files, rows, answers, tasks, what was learnt; cancelled first."""
+
+    async def main() -> None:
+        async with open_database(load_settings()) as application:
+            await application.erasure.erase(request_id, "cli")
+
+    run_async(main())
+    if as_json:
+        return print_json({"request_id": request_id, "status": "erased"})
+    console.print(f"{request_id}  [yellow]erased[/]", highlight=False, soft_wrap=True)
+
+
 def _parsed(text: str) -> dict[str, Any]:
     try:
         payload = json.loads(text)

@@ -22,6 +22,7 @@ from docproc.cli.worker import keep_workers
 from docproc.engine.deadlines.service import serve as serve_monitor
 from docproc.errors import ConfigurationError
 from docproc.http.exposure import check_api, check_station
+from docproc.private import private_file, private_folder
 from docproc.settings import Settings
 from docproc.terminal.output import console, errors, run_async
 from docproc.terminal.signals import stop_on_signals
@@ -88,7 +89,7 @@ def _only_one(settings: Settings) -> Iterator[IO[str]]:
     """The lock's file. Data has one master; the lock ends with this process, however that ends."""
     path = settings.home.expanduser().absolute() / LOCK
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private_file(private_folder(path.parent) / LOCK)
         file = path.open("a+", encoding="utf-8")
     except OSError as error:
         raise ConfigurationError(

@@ -61,7 +61,7 @@ async def serve(
     except DocProcError:
         raise
     except Exception:  # the process's end, told like everything else it says: one line of the log
-        log.exception("worker_failed", components=names)
+        log.exception("worker_failed", components=names, shows_errors=True)
         return 1
     finally:
         if watch:

@@ -15,6 +15,9 @@ SCHEMA_VERSION = 1
 # Separates the levels of a unit key: "page:3/line:7" is line 7 of page 3.
 UNIT_SEPARATOR = "/"
 
+# In a payload: what opens a file once. No dead letter keeps it.
+SECRETS = ("password",)
+
 
 def utc_now() -> datetime:
     return datetime.now(UTC)
@@ -90,6 +93,13 @@ class PipelineMessage(BaseModel):
                 remedy="Upgrade this worker, then replay the dead letter",
             )
         return message
+
+    def without_secrets(self) -> PipelineMessage:
+        """As it may be kept after nobody works on it any more."""
+        if not any(name in self.payload for name in SECRETS):
+            return self
+        payload = {name: value for name, value in self.payload.items() if name not in SECRETS}
+        return self.model_copy(update={"payload": payload})
 
     @property
     def group_key(self) -> str:

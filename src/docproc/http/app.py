@@ -28,6 +28,7 @@ from docproc.http.guard import Guard
 from docproc.http.models import Health
 from docproc.http.orphans import sweep_orphans, sweep_scratch
 from docproc.http.problems import Problem, documented
+from docproc.http.reception import reception_of
 from docproc.http.views import shapes_of
 
 log = structlog.get_logger(__name__)
@@ -46,6 +47,7 @@ def create_app(application: App) -> FastAPI:
     Raises ConfigurationError.
     """
     check_settings(application.settings)
+    reception_of(application)  # a storage that must not be used is told now, not with the first file
     app = FastAPI(
         title="DocProc",
         version=__version__,

@@ -11,7 +11,7 @@ import orjson
 
 from docproc.http.callbacks.addresses import LONGEST_URL
 from docproc.http.problems import Problem
-from docproc.http.reception import Arrival
+from docproc.http.reception import PASSWORD, Arrival
 
 # The columns' sizes; `metadata` is the client's own and only must not be endless.
 LONGEST = {"channel": 64, "workflow": 64, "external_id": 255, "callback_url": LONGEST_URL}
@@ -35,7 +35,15 @@ def arrival(fields: Mapping[str, str], idempotency_key: str | None = None) -> Ar
 
 
 def metadata(text: str) -> dict[str, Any]:
-    return json_object(text, "metadata", "invalid_metadata")
+    return checked_password(json_object(text, "metadata", "invalid_metadata"))
+
+
+def checked_password(metadata: dict[str, Any]) -> dict[str, Any]:
+    """A number would fail where the file is opened, long after its client has gone."""
+    if not isinstance(metadata.get(PASSWORD, ""), str):
+        remedy = f'Send it in quotes: {{"{PASSWORD}": "1234"}}'
+        raise Problem(422, "invalid_metadata", f"metadata.{PASSWORD} is not text", remedy)
+    return metadata
 
 
 def json_object(text: str | bytes, what: str, code: str) -> dict[str, Any]:

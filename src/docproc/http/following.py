@@ -18,6 +18,7 @@ from starlette.types import Receive
 from docproc.app import App
 from docproc.engine.store.events import Position
 from docproc.errors import UnknownRequestError
+from docproc.harmless import text_for_logs
 from docproc.http import looks
 from docproc.http.looks import Look, State
 from docproc.http.problems import RETRY_SECONDS, Problem
@@ -178,7 +179,7 @@ class Hub:
                 states = await self._states()
             except (SQLAlchemyError, OSError) as error:
                 if not is_blind:
-                    problem = (str(error).splitlines() or [type(error).__name__])[0]
+                    problem = text_for_logs(error)
                     log.warning("following_waits", problem=problem)
                 is_blind = True
                 await asyncio.sleep(looks.TROUBLE_SECONDS)

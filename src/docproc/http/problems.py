@@ -37,6 +37,7 @@ from docproc.errors import (
     UnknownWorkflowError,
     WorkflowError,
 )
+from docproc.harmless import text_for_logs
 from docproc.http.models import ProblemAnswer
 
 log = structlog.get_logger(__name__)
@@ -176,7 +177,7 @@ async def _known(request: Request, error: Exception) -> Response:
     wait = error.retry_seconds if isinstance(error, DeadlineAtRiskError) else RETRY_SECONDS
     headers = {"Retry-After": str(wait)} if code in ("unavailable", "deadline_at_risk") else None
     if status >= 500:
-        log.warning("http_request_refused", path=request.url.path, problem=str(error))
+        log.warning("http_request_refused", path=request.url.path, problem=text_for_logs(error))
     details = None
     if isinstance(error, InvalidAnswerError):
         details = [{"where": where, "problem": problem} for where, problem in error.problems.items()]
@@ -205,7 +206,7 @@ def _remedy(error: DocProcError, request: Request) -> str:
 async def _database(request: Request, error: Exception) -> Response:
     if not is_passing(error):
         raise error
-    log.warning("http_request_refused", path=request.url.path, problem=str(error).splitlines()[0])
+    log.warning("http_request_refused", path=request.url.path, problem=text_for_logs(error))
     headers = {"Retry-After": str(RETRY_SECONDS)}
     return answer(503, "unavailable", "the database is out of reach", "Try again", headers=headers)
 
@@ -214,5 +215,5 @@ async def _storage(request: Request, error: Exception) -> Response:
     assert isinstance(error, OSError)
     if error.errno not in (errno.ENOSPC, errno.EDQUOT):
         raise error
-    log.warning("http_request_refused", path=request.url.path, problem=str(error))
+    log.warning("http_request_refused", path=request.url.path, problem=text_for_logs(error))
     return answer(507, "storage_full", "the storage is full", "Try again later")

@@ -198,6 +198,18 @@ async def cancel(application: Application, request_id: RequestId) -> Accepted:
     return Accepted(request_id=request_id, status=RequestStatus.FAILED)
 
 
+@router.delete(
+    "/requests/{request_id}",
+    summary="Erase a request",
+    status_code=204,
+    response_description="Nothing of it is kept but who did what kind of thing to it, and when",
+    responses=documented(403, 404, 422, 503),
+)
+async def erase(application: Application, request_id: RequestId) -> None:
+    """Its files, pages, answers and tasks, and what was learnt from it; one under way is cancelled first."""
+    await application.erasure.erase(request_id, "api")
+
+
 @router.post(
     "/requests/{request_id}/reprocess",
     summary="Process a request's files again",

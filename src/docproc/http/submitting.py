@@ -72,7 +72,7 @@ async def submit(
         workflow=plain.workflow,
         channel=plain.channel,
         external_id=plain.external_id,
-        metadata=wanted.metadata,
+        metadata=fields.checked_password(wanted.metadata),
         payload=wanted.payload,
         priority=wanted.priority,
         idempotency_key=plain.idempotency_key,

@@ -13,6 +13,7 @@ from docproc.app import App
 from docproc.engine.message import utc_now
 from docproc.engine.store import duties
 from docproc.engine.store.session import is_passing
+from docproc.harmless import text_for_logs
 from docproc.people import matching
 from docproc.people.kinds import TaskKinds
 from docproc.people.store import assigning
@@ -50,7 +51,7 @@ class Assignment:
                     await self.round()
             except Exception as error:  # the boundary: the next round begins anew
                 if is_passing(error):
-                    log.warning("assignment_waits", error=str(error).splitlines()[0])
+                    log.warning("assignment_waits", error=text_for_logs(error))
                 else:
                     log.exception("assignment_failed")
             await self._pause()

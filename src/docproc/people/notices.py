@@ -17,6 +17,7 @@ from docproc.engine.store import messages
 from docproc.engine.store.session import is_passing
 from docproc.engine.transport import Delivery
 from docproc.errors import MessageError
+from docproc.harmless import text_for_logs
 
 log = structlog.get_logger(__name__)
 
@@ -45,7 +46,7 @@ class Notices:
             except Exception as error:
                 if not is_passing(error):
                     raise
-                log.warning("notices_wait", error=str(error).splitlines()[0])
+                log.warning("notices_wait", error=text_for_logs(error))
                 await asyncio.sleep(PAUSE_SECONDS)  # the rows expire, if nothing else
             await transport.settle(deliveries)
             self.wake()

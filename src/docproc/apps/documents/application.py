@@ -119,6 +119,7 @@ application = Application(
         terminal=f"{_PACKAGE}.cli.view:view",
     ),
     log_fields=f"{_PACKAGE}.logs:fields",
+    erase=f"{_PACKAGE}.store.erasing:erase",
     requires=("fastapi", "numpy", "openvino", "pypdfium2", "rapidocr"),
     install="docproc[documents]",
 )

@@ -16,6 +16,7 @@ from typing import BinaryIO, Self
 
 from docproc.engine.blobs import Blob, BlobStore, check_key
 from docproc.errors import ConfigurationError, TooLargeError
+from docproc.private import FILE_MODE, open_private, private_folder, refuse_planted
 from docproc.settings import Settings
 
 _CHUNK = 1024 * 1024
@@ -31,13 +32,15 @@ class LocalBlobStore(BlobStore):
 
     @classmethod
     def create(cls, settings: Settings) -> Self:
-        return cls(settings.effective_storage_path)
+        root = settings.effective_storage_path
+        refuse_planted(root)  # before a process starts, not with its first file
+        return cls(root)
 
     async def put(self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None) -> Blob:
         with self.scratch() as folder:
             path = folder / "blob"
             digest, size = hashlib.sha256(), 0
-            with path.open("wb") as file:
+            with open_private(path, "wb") as file:
                 async for chunk in _gathered(chunks):
                     size += len(chunk)
                     if max_bytes is not None and size > max_bytes:
@@ -91,7 +94,8 @@ class LocalBlobStore(BlobStore):
     def scratch(self) -> Iterator[Path]:
         base = self.root / _SCRATCH
         try:
-            base.mkdir(parents=True, exist_ok=True)
+            private_folder(self.root)
+            private_folder(base)
             folder = Path(tempfile.mkdtemp(dir=base))
         except OSError as error:
             raise ConfigurationError(
@@ -125,8 +129,9 @@ class LocalBlobStore(BlobStore):
         """Durable first, visible second: after a power cut the key holds all of it or nothing."""
         target = self._path(key)
         is_new = not target.parent.exists()
-        target.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(target.parent)
         with path.open("rb") as file:
+            os.fchmod(file.fileno(), FILE_MODE)  # files found inside others were written by many tools
             os.fsync(file.fileno())
         path.replace(target)
         for folder in (target.parent, *target.parent.parents[:2]) if is_new else (target.parent,):

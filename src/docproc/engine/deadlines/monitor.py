@@ -22,6 +22,7 @@ from docproc.engine.running import bands
 from docproc.engine.store import answers, events, requests, tasks, watch
 from docproc.engine.store.session import is_passing
 from docproc.engine.store.tables import Request
+from docproc.harmless import text_for_logs
 
 log = structlog.get_logger(__name__)
 
@@ -78,7 +79,7 @@ class SlaMonitor:
             except Exception as error:
                 if not is_passing(error):
                     raise
-                log.warning("monitor_waits", error=str(error).splitlines()[0])
+                log.warning("monitor_waits", error=text_for_logs(error))
             await asyncio.sleep(wait)
 
     async def look(self) -> float:

@@ -18,6 +18,7 @@ from docproc.engine.running.relay import Relay
 from docproc.engine.store import duties, events
 from docproc.engine.store.session import is_passing
 from docproc.engine.store.tables import Request
+from docproc.harmless import text_for_logs
 
 log = structlog.get_logger(__name__)
 
@@ -45,7 +46,7 @@ class Planner:
             except Exception as error:
                 if not is_passing(error):
                     raise
-                log.warning("planner_waits", error=str(error).splitlines()[0])
+                log.warning("planner_waits", error=text_for_logs(error))
             await asyncio.sleep(PLAN_SECONDS)
 
     async def leave(self) -> None:

@@ -8,6 +8,7 @@ import structlog
 
 from docproc.engine.transport import Transport
 from docproc.errors import TransportError
+from docproc.harmless import text_for_logs
 
 log = structlog.get_logger(__name__)
 
@@ -22,6 +23,6 @@ async def connect(transport: Transport, *, longest_pause_seconds: float = LONGES
         try:
             return await transport.open()
         except TransportError as error:
-            log.warning("waiting_for_broker", problem=str(error))
+            log.warning("waiting_for_broker", problem=text_for_logs(error))
         await asyncio.sleep(pause)
         pause = min(pause * 2, longest_pause_seconds)

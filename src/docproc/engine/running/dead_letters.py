@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.component import BaseComponent
@@ -22,13 +23,16 @@ from docproc.engine.store.tables import DeadLetter, Message, MessageState, Reque
 from docproc.engine.transport import Copy, Delivery
 from docproc.engine.workflow.definition import OnFailure
 from docproc.errors import DocProcError, MessageError, PermanentError
+from docproc.harmless import text_for_events, traceback_for_logs
 
 TABLE: Any = DeadLetter.__table__
 
 
 def describe(error: BaseException) -> str:
-    """An error as people should read it: ours speak for themselves, others by their class."""
-    return str(error) if isinstance(error, DocProcError) else f"{type(error).__name__}: {error}"
+    """An error in full, for a dead letter, which keeps the message too: ours speak for themselves."""
+    if isinstance(error, DocProcError | SQLAlchemyError):
+        return text_for_events(error)
+    return f"{type(error).__name__}: {error}"
 
 
 async def bury(
@@ -40,7 +44,7 @@ async def bury(
         await rows.insert(session, TABLE, [_letter(work, error, history)])
         copies = await _after(session, work, error, component, outbox)
         work.ended(Outcome.DEAD)
-        await events.record(session, [work.event(outbox.worker_id, {"error": describe(error)})])
+        await events.record(session, [work.event(outbox.worker_id, {"error": text_for_events(error)})])
     return copies
 
 
@@ -138,7 +142,7 @@ async def _after(
     session: AsyncSession, work: Work, error: Exception, component: BaseComponent, outbox: Outbox
 ) -> list[Copy]:
     """The component may offer a substitute; else the unit arrives at its join as failed, or all fails."""
-    message = work.message
+    message = work.message.without_secrets()
     substitute = await component.after_exhausted(message, error, session)
     if substitute:
         return await outbox.dispatch(session, [Handled(message, substitute)])
@@ -146,7 +150,7 @@ async def _after(
     failure = Failure(
         stage=message.current_stage,
         component=component.component_name,
-        error=describe(error),
+        error=text_for_events(error),
         message_id=message.message_id,
     )
     # A join that fails cannot report to itself.
@@ -182,11 +186,13 @@ def attempt_note(work: Work, error: Exception) -> dict[str, Any]:
 
 def _traceback(error: Exception) -> str:
     """Where a component's own bug is; the end of it says most."""
+    if isinstance(error, SQLAlchemyError):  # of anybody's rows, where several messages were handled together
+        return traceback_for_logs(error)[-4000:]
     return "".join(traceback.format_exception(error))[-4000:]
 
 
 def _letter(work: Work, error: Exception, history: list[dict[str, Any]]) -> dict[str, Any]:
-    message = work.message
+    message = work.message.without_secrets()
     return {
         "message_id": message.message_id,
         "request_id": message.request_id,

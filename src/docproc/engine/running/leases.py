@@ -11,6 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from docproc.engine.store import workers
 from docproc.engine.store.session import Store
+from docproc.harmless import text_for_logs
 
 log = structlog.get_logger(__name__)
 
@@ -67,7 +68,7 @@ class Heartbeat:
                         )
                     self._beaten.set()
                 except (SQLAlchemyError, OSError) as error:
-                    log.warning("heartbeat_missed", error=str(error).splitlines()[0])
+                    log.warning("heartbeat_missed", error=text_for_logs(error))
                 await asyncio.to_thread(self._stopped.wait, workers.BEAT_SECONDS)
         finally:
             await store.close()
@@ -98,6 +99,6 @@ class Takeover:
                 if queues:
                     self.after_takeover(queues)
             except (SQLAlchemyError, OSError) as error:
-                log.warning("takeover_waits", error=str(error).splitlines()[0])
+                log.warning("takeover_waits", error=text_for_logs(error))
             # Never sooner than a fifth of a beat: clocks and rounding must not make this a busy loop.
             await asyncio.sleep(min(max(wait, 0.2), workers.BEAT_SECONDS))

@@ -16,6 +16,7 @@ from docproc.engine.store.session import Store, is_passing
 from docproc.engine.store.tables import DeadLetter
 from docproc.engine.transport import DEAD_LETTER_QUEUE, Copy, Delivery, Topology, Transport
 from docproc.errors import MessageError, TransportError
+from docproc.harmless import text_for_logs
 
 log = structlog.get_logger(__name__)
 
@@ -43,7 +44,7 @@ class Relay:
         try:
             await self.transport.publish(copies)
         except TransportError as error:
-            log.warning("publish_postponed", messages=len(copies), error=str(error))
+            log.warning("publish_postponed", messages=len(copies), error=text_for_logs(error))
             self._unpublished.update(copy.message_id for copy in copies)
             self._wake.set()
         except asyncio.CancelledError:
@@ -71,7 +72,7 @@ class Relay:
             except (TransportError, DBAPIError, OSError) as error:
                 if isinstance(error, DBAPIError) and not is_passing(error):
                     raise
-                log.warning("relay_waits", error=str(error).splitlines()[0])
+                log.warning("relay_waits", error=text_for_logs(error))
             await self._sleep(wait)
 
     async def _sleep(self, seconds: float) -> None:
@@ -117,7 +118,7 @@ class Relay:
             except (DBAPIError, OSError) as error:
                 if isinstance(error, DBAPIError) and not is_passing(error):
                     raise
-                log.warning("relay_waits", error=str(error).splitlines()[0])
+                log.warning("relay_waits", error=text_for_logs(error))
             await asyncio.sleep(max(0.5, self.ttl / 4))
 
     async def _expire_notices(self) -> None:
@@ -148,7 +149,7 @@ class Relay:
             except DBAPIError as error:
                 if not is_passing(error):
                     raise
-                log.warning("relay_waits", error=str(error).splitlines()[0])
+                log.warning("relay_waits", error=text_for_logs(error))
                 await asyncio.sleep(IDLE_SECONDS)
                 continue  # unsettled: they come again with the next connection
             await self.transport.settle(deliveries)

@@ -11,7 +11,6 @@ import structlog
 from docproc.engine.component import BaseComponent, Where
 from docproc.engine.message import PipelineMessage
 from docproc.engine.running import dead_letters
-from docproc.engine.running.dead_letters import describe
 from docproc.engine.running.handler import Handler
 from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.relay import Relay
@@ -21,6 +20,7 @@ from docproc.engine.store.session import is_passing
 from docproc.engine.transport import Copy, Delivery, Transport
 from docproc.engine.workflow.plan import Step
 from docproc.errors import MessageError, PermanentError
+from docproc.harmless import text_for_logs
 
 log = structlog.get_logger(__name__)
 
@@ -94,7 +94,9 @@ class Runner:
                 async with asyncio.timeout(CHOOSE_SECONDS):
                     ids = {message.message_id for message in await self.component.choose(fresh)}
             except Exception as error:  # noqa: BLE001 # one is poison: alone, its failure is dealt with
-                log.warning("choice_failed", component=self.component.component_name, error=describe(error))
+                log.warning(
+                    "choice_failed", component=self.component.component_name, error=text_for_logs(error)
+                )
         chosen = [work for work in works if work.message.message_id in ids] or [works[0]]
         left = [work.delivery for work in works if work not in chosen]
         if left:
@@ -113,7 +115,7 @@ class Runner:
                 )
                 works.append(Work(message, delivery, self.component.component_name))
             except MessageError as error:
-                log.error("message_unreadable", queue=delivery.queue, error=str(error))
+                log.error("message_unreadable", queue=delivery.queue, error=text_for_logs(error))
                 await dead_letters.bury_raw(self.outbox, delivery, error)
         # Two copies of one message in one group would be handled twice under one claim.
         works = list({work.message.message_id: work for work in works}.values())

@@ -17,6 +17,7 @@ from docproc.engine.store import workers
 from docproc.engine.store.session import Store
 from docproc.engine.store.tables import Worker as WorkerRow
 from docproc.engine.transport import Transport
+from docproc.harmless import text_for_logs
 
 log = structlog.get_logger(__name__)
 
@@ -114,7 +115,7 @@ class Supervisor:
                 freed = await workers.free(connection, worker_id)
             await self.transport.announce(freed)
         except (SQLAlchemyError, OSError) as error:
-            log.warning("leases_end_by_age", worker=worker_id, error=str(error).splitlines()[0])
+            log.warning("leases_end_by_age", worker=worker_id, error=text_for_logs(error))
 
     async def _watch_readiness(self) -> None:
         while True:

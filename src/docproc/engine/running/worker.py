@@ -11,6 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from docproc.engine.component import BaseComponent
 from docproc.engine.running.connecting import connect
+from docproc.engine.running.erasing import Erasure
 from docproc.engine.running.leases import Heartbeat, Takeover
 from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.relay import Relay
@@ -36,6 +37,7 @@ class Worker:
         outbox: Outbox,
         relay: Relay,
         policies: Policies,
+        erasure: Erasure,
         can_work: Callable[[], bool] = lambda: True,
     ) -> None:
         self.settings = settings
@@ -44,6 +46,7 @@ class Worker:
         self.outbox = outbox
         self.relay = relay
         self.policies = policies
+        self.erasure = erasure
         self.can_work = can_work
         self.store = outbox.store
         self.heartbeat = Heartbeat(
@@ -144,6 +147,7 @@ class Worker:
                 swept = await sweep.sweep(self.store, self.settings.retention_days)
                 if swept:
                     log.info("engine_rows_swept", requests=swept)
+                await self.erasure.sweep()
 
 
 async def unless_stopped(job: Awaitable[None], stopping: asyncio.Event) -> bool:

@@ -21,6 +21,8 @@ TABLE: Any = EventRow.__table__
 FOR_THE_AUDIT = frozenset({"operator", "changes", "reason", "cannot_read", "agreed", "disagreed"})
 # Only of these kinds: the reasons of others are the machine's.
 _OF_PEOPLE = frozenset({"task", "correction", "view"})
+# Kept when a request's other events are swept.
+AUDITED = _OF_PEOPLE | {"erased"}
 
 
 def for_clients(kind: str, data: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -17,10 +18,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, c
 from sqlalchemy.orm import Session
 
 from docproc.errors import ConfigurationError, DatabaseDownError
+from docproc.private import private_file, private_files, private_folder
 
 log = structlog.get_logger(__name__)
 
 LONG_WRITE_SECONDS = 0.25
+# How long a statement waits for another process to let SQLite go.
+_WAIT_SECONDS = 60
+_FORGET_TRIES, _FORGET_MS = 5, 200
 # Execution option of SQLite's writer: whether a commit waits for the disk.
 _DURABLE = "docproc_durable"
 
@@ -102,6 +107,27 @@ class Store:
         async with self._claimer.begin() as connection:
             yield connection
 
+    async def forget_deleted(self) -> None:
+        """What was deleted is gone from SQLite's write-ahead log, too; PostgreSQL's vacuum does that itself.
+
+        Readers of an older state hold it up: then the log is emptied at a later call, or written over.
+        """
+        if not self.is_sqlite:
+            return
+        for _ in range(_FORGET_TRIES):
+            async with self._writer.connect() as connection:
+                driver: Any = (await connection.get_raw_connection()).driver_connection
+                # It would wait for readers as long as for writers, and hold everybody up meanwhile.
+                await driver.execute(f"PRAGMA busy_timeout={_FORGET_MS}")
+                try:
+                    async with driver.execute("PRAGMA wal_checkpoint(TRUNCATE)") as cursor:
+                        is_busy = (await cursor.fetchone())[0]
+                finally:
+                    await driver.execute(f"PRAGMA busy_timeout={_WAIT_SECONDS * 1000}")
+            if not is_busy:
+                return
+            await asyncio.sleep(_FORGET_MS / 1000)
+
     async def close(self) -> None:
         engines = (self._reader, self._writer) if self.is_sqlite else (self._writer, self._claimer)
         for engine in engines:
@@ -114,10 +140,15 @@ class Store:
             )
 
     def _sqlite_engine(self, begin: str, *, pool_size: int) -> AsyncEngine:
-        if self.url.database:
-            Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
+        if self.url.database and self.url.database != ":memory:":
+            _private_database(Path(self.url.database).absolute())
         engine = create_async_engine(
-            self.url, pool_size=pool_size, max_overflow=0, pool_timeout=300, connect_args={"timeout": 60}
+            self.url,
+            pool_size=pool_size,
+            max_overflow=0,
+            pool_timeout=300,
+            hide_parameters=True,
+            connect_args={"timeout": _WAIT_SECONDS},
         )
 
         @event.listens_for(engine.sync_engine, "connect")
@@ -129,6 +160,8 @@ class Store:
                 "synchronous=FULL",
                 "foreign_keys=ON",
                 "temp_store=MEMORY",
+                # What is deleted is gone from the file, too: people ask for that.
+                "secure_delete=ON",
             ):
                 cursor.execute(f"PRAGMA {pragma}")
             cursor.close()
@@ -157,6 +190,7 @@ class Store:
             # No more at peaks either: a server takes 100 in all by default, and processes are many.
             max_overflow=0,
             pool_timeout=60,
+            hide_parameters=True,  # errors are logged; what was to be stored is nobody's business there
             connect_args={
                 "async_creator_fn": _postgres_connect(),
                 "server_settings": {"application_name": "docproc", "jit": "off", **server_settings},
@@ -164,6 +198,13 @@ class Store:
                 "command_timeout": 60,
             },
         )
+
+
+def _private_database(path: Path) -> None:
+    """Nobody else reads it. SQLite gives the files that it makes beside it the database's own permissions."""
+    private_folder(path.parent, tighten=False)  # perhaps a folder with other things in it
+    private_file(path)
+    private_files(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal"))
 
 
 # SQLSTATEs that only mean "again": serialization failure, deadlock.

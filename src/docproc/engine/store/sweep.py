@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.engine.store import rows
+from docproc.engine.store import events, rows
 from docproc.engine.store.session import Store
 
 # Engine rows only; requests, pages and documents are the customer's data. A request with an open dead letter
 # keeps its rows: a replay needs its joins.
-SWEPT_TABLES = ("messages", "fan_in_arrivals", "aggregation_state", "events")
+SWEPT_TABLES = ("messages", "fan_in_arrivals", "aggregation_state")
+# What people did stays as long as the content they did it to, and longer (erasure.py): who looked at it, who
+# changed it.
+_OF_MACHINES = f"kind NOT IN ({', '.join(repr(kind) for kind in sorted(events.AUDITED))})"
 STEP = 500
 
 
@@ -34,7 +37,7 @@ async def _sweep_some(session: AsyncSession, store: Store, retention_days: float
         SELECT id FROM requests r
         WHERE status IN ('completed', 'failed', 'sla_breached')
           AND coalesce(amended_at, completed_at, breached_at) < {store.clock_plus(":age")}
-          AND (EXISTS (SELECT 1 FROM events e WHERE e.request_id = r.id)
+          AND (EXISTS (SELECT 1 FROM events e WHERE e.request_id = r.id AND e.{_OF_MACHINES})
                OR EXISTS (SELECT 1 FROM fan_in_arrivals f WHERE f.request_id = r.id)
                OR EXISTS (SELECT 1 FROM aggregation_state a WHERE a.request_id = r.id))
           AND NOT EXISTS (SELECT 1 FROM dead_letters d WHERE d.request_id = r.id AND d.settled_at IS NULL)
@@ -47,4 +50,5 @@ async def _sweep_some(session: AsyncSession, store: Store, retention_days: float
         chosen = rows.among(store.dialect, "request_id", ":ids")
         for table in SWEPT_TABLES:
             await rows.execute(session, f"DELETE FROM {table} WHERE {chosen}", ids=ids)
+        await rows.execute(session, f"DELETE FROM events WHERE {chosen} AND {_OF_MACHINES}", ids=ids)
     return len(ids)

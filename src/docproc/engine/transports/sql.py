@@ -15,6 +15,7 @@ from docproc.engine.store.columns import as_uuid
 from docproc.engine.store.session import Store, is_passing
 from docproc.engine.transport import Copy, Delivery, Transport, TransportContext
 from docproc.engine.transports.wakeups import SocketWakeups, Wakeups
+from docproc.harmless import text_for_logs
 
 log = structlog.get_logger(__name__)
 
@@ -70,7 +71,7 @@ class SqlTransport(Transport):
             except Exception as error:
                 if not is_passing(error):
                     raise
-                log.warning("claim_failed", queue=queue, error=str(error).splitlines()[0])
+                log.warning("claim_failed", queue=queue, error=text_for_logs(error))
                 await asyncio.sleep(min(0.05 * 2**trouble, 1.0))
                 trouble += 1
                 continue
@@ -134,7 +135,7 @@ class SqlTransport(Transport):
             except Exception as error:
                 if not is_passing(error):
                     raise
-                log.warning("delays_wait", error=str(error).splitlines()[0])
+                log.warning("delays_wait", error=text_for_logs(error))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._delays_changed.wait(), max(wait, 0.001))
             self._delays_changed.clear()

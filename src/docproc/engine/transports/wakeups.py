@@ -12,6 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from docproc.private import FILE_MODE, private_folder
+
 # Called with the names of queues that may have something new.
 Woken = Callable[[str], None]
 
@@ -48,10 +50,11 @@ class SocketWakeups(Wakeups):
         return self._socket is not None
 
     async def open(self, woken: Woken) -> None:
-        self.folder.mkdir(mode=0o700, exist_ok=True)
+        private_folder(self.folder)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.setblocking(False)
         self._socket.bind(str(self.path))
+        self.path.chmod(FILE_MODE)
         asyncio.get_running_loop().add_reader(self._socket.fileno(), self._receive, woken)
 
     def _receive(self, woken: Woken) -> None:

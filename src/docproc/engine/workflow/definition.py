@@ -97,6 +97,21 @@ class Sla(Strict):
         return self
 
 
+class Retention(Strict):
+    """How many days after its end a request stays; None: until somebody erases it."""
+
+    # Files, rows and answers.
+    content_days: float | None = Field(default=None, ge=0)
+    # After the content is erased: who did what kind of thing, and when.
+    audit_days: float | None = Field(default=None, ge=0)
+
+    @model_validator(mode="after")
+    def _audit_outlasts_content(self) -> Retention:
+        if self.content_days is None and self.audit_days is None:
+            raise ValueError("give `content_days: 90`, `audit_days: 730` or both")
+        return self
+
+
 class SecondReader(Strict):
     """Whose answers are checked by a second person who does not see them."""
 
@@ -167,6 +182,8 @@ class Workflow(Strict):
     sla: Sla | None = None
     # What becomes of a request that cannot be done in time as things stand; None: as `accept`.
     admission: Admission | None = None
+    # How long its requests are kept; None: as long as nobody erases them.
+    retention: Retention | None = None
     stages: tuple[Stage, ...] = Field(min_length=1)
 
     @field_validator("accepts")

@@ -17,6 +17,7 @@ from docproc.engine.transport import Topology
 from docproc.engine.workflow.definition import Stage, Workflow
 from docproc.engine.workflow.plan import Plan, PlanError, check_backoffice_routes, compile_plan
 from docproc.errors import UnknownWorkflowError, WorkflowError
+from docproc.harmless import text_for_logs
 
 log = structlog.get_logger(__name__)
 
@@ -121,7 +122,7 @@ class WorkflowLoader:
             try:
                 found.append(self.load(name))
             except WorkflowError as error:
-                log.warning("workflow_unusable", workflow=name, problem=str(error))
+                log.warning("workflow_unusable", workflow=name, problem=text_for_logs(error))
         return found
 
     # The specified questions.

@@ -85,5 +85,7 @@ class Poster:
 
 
 def _said(error: Exception) -> str:
-    """Short, and never what the receiver wrote."""
+    """Short, and never what the receiver wrote, nor the address, which may be a secret."""
+    if isinstance(error, httpx.ProtocolError | httpx.InvalidURL | UnicodeError):  # they quote it
+        return type(error).__name__
     return (str(error) or type(error).__name__).splitlines()[0][:200]

@@ -9,6 +9,7 @@ from pathlib import Path
 from docproc.errors import CallbackError, ConfigurationError
 from docproc.http.callbacks import signature
 from docproc.http.callbacks.addresses import checked_url
+from docproc.private import FILE_MODE, private_files, private_folder
 from docproc.settings import Settings
 
 FILE = "callback.secret"
@@ -64,15 +65,16 @@ def _key(secret: str, where: str) -> bytes:
 def _kept(path: Path) -> str:
     if not path.exists():
         _keep(path, signature.new_secret())
+    private_files([path])  # also one that somebody put there
     return path.read_text(encoding="ascii", errors="replace").strip()
 
 
 def _keep(path: Path, secret: str) -> None:
     """Linked into place whole: of two processes that start at once, both read the first one's."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private_folder(path.parent)
     draft = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
     try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE), "w") as file:
             file.write(secret + "\n")
             file.flush()
             os.fsync(file.fileno())

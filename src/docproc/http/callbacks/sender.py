@@ -21,6 +21,7 @@ from docproc.engine.store.deliveries import Attempt, Due
 from docproc.engine.store.events import Event
 from docproc.engine.store.session import Store
 from docproc.engine.store.tables import DeliveryState
+from docproc.harmless import text_for_logs
 from docproc.http.callbacks.addresses import origin_of
 from docproc.http.callbacks.post import Poster
 from docproc.http.callbacks.resolver import Resolver
@@ -223,8 +224,7 @@ def _tell(attempt: Attempt) -> None:
 
 
 def _database_trouble(error: Exception) -> None:
-    lines = str(error).splitlines() or [type(error).__name__]
-    log.warning("deliveries_wait", error=lines[0])
+    log.warning("deliveries_wait", error=text_for_logs(error))
 
 
 async def send_answers(settings: Settings, store: Store, worker_id: str) -> None:

@@ -102,4 +102,6 @@ def parse_metadata(text: str, password: str | None = None) -> dict[str, Any]:
         raise UsageError(f"the metadata is not JSON: {error}", remedy=remedy) from error
     if not isinstance(metadata, dict):
         raise UsageError("the metadata is JSON, but not an object", remedy=remedy)
+    if not isinstance(metadata.get("password", ""), str):
+        raise UsageError("the metadata's password is not text", remedy="Use --password")
     return {**metadata, "password": password} if password is not None else metadata

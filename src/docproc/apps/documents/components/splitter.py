@@ -84,6 +84,8 @@ class Splitter(BaseComponent):
     ) -> Sequence[FoundFile]:
         limits = replace(Limits(), pages=max(pages_left, 0))
         password = message.payload.get("password")
+        if not isinstance(password, str | None):  # from another sender than our gateways, who refuse it
+            raise PermanentError("the password is not text", remedy='Send it in quotes: {"password": "1234"}')
         try:
             return await self.offload(unfold, path, upload["name"], folder, limits, password)
         except UnreadableFileError as error:

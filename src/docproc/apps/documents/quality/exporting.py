@@ -14,6 +14,7 @@ import orjson
 
 from docproc.apps.documents.tables import Correction, CorrectionSubject
 from docproc.engine.blobs import BlobStore, safe_name
+from docproc.private import open_private, private_folder
 
 LABELS = "labels.jsonl"
 
@@ -132,7 +133,7 @@ async def export(rows: Sequence[Correction], blobs: BlobStore, folder: Path) -> 
 
 def _known(folder: Path) -> dict[str, bytes]:
     """The lines of an earlier export, by file; the folder is made when it is not there."""
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder, tighten=False)  # one that was there is as its owner wants it
     path = folder / LABELS
     if not path.exists():
         return {}
@@ -141,4 +142,5 @@ def _known(folder: Path) -> dict[str, bytes]:
 
 
 def _write(folder: Path, lines: dict[str, bytes]) -> None:
-    (folder / LABELS).write_bytes(b"".join(line + b"\n" for line in lines.values()))
+    with open_private(folder / LABELS, "wb") as file:
+        file.write(b"".join(line + b"\n" for line in lines.values()))

@@ -24,6 +24,7 @@ from docproc.apps.documents.understanding import classify, models
 from docproc.engine.message import utc_now
 from docproc.engine.running.pools import Pools
 from docproc.errors import UsageError
+from docproc.private import open_private, private_file, private_folder
 
 HELD_BACK = 4  # every fourth file is not learnt from, but measured on …
 _ENOUGH_TO_HOLD_BACK = 8  # … where there are that many
@@ -245,11 +246,11 @@ def install(found: Path, folder: Path, learnt: Learnt) -> list[str]:
     kept = [trial.name for trial in learnt.trials if trial.decision.kept]
     if not kept:
         return []
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     for path in sorted(found.glob("*.npz")):
         temporary = folder / f".{path.name}.{os.getpid()}"
-        shutil.copyfile(path, temporary)
+        shutil.copyfile(path, private_file(temporary))
         temporary.replace(folder / path.name)  # whole or not at all: components read while we write
-    with (folder / HISTORY).open("ab") as history:
+    with open_private(folder / HISTORY, "ab") as history:
         history.write(orjson.dumps({"at": utc_now().isoformat(), **learnt.as_json()}) + b"\n")
     return kept

@@ -18,6 +18,7 @@ from docproc.apps.documents.understanding.classify import Classification, classi
 from docproc.apps.documents.understanding.extract.document import extract
 from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
 from docproc.errors import ProcessingError
+from docproc.private import private_file, private_folder
 from docproc.reading import page as page_text
 from docproc.reading import reading
 from docproc.reading.files.unfold import FoundFile, unfold
@@ -134,9 +135,9 @@ def _kept_seconds(kept: Path) -> float | None:
 
 def _write(path: Path, content: bytes) -> None:
     """Whole or not at all: several children, and several commands, may keep readings in one folder."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private_folder(path.parent, tighten=False)
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    temporary.write_bytes(content)
+    private_file(temporary).write_bytes(content)
     temporary.replace(path)
 
 

@@ -10,6 +10,7 @@ import structlog
 
 from docproc.engine.running.work import Handle, Middleware, Work
 from docproc.engine.store.session import is_passing
+from docproc.harmless import text_for_logs
 
 log = structlog.get_logger(__name__)
 
@@ -30,6 +31,6 @@ class Again(Middleware):
             except Exception as error:
                 if not is_passing(error):
                     raise
-                log.warning("database_again", error=str(error).splitlines()[0], messages=len(works))
+                log.warning("database_again", error=text_for_logs(error), messages=len(works))
             await asyncio.sleep(wait * random.uniform(0.5, 1.5))
             wait = min(wait * 2, LONGEST_WAIT)

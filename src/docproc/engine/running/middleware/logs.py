@@ -11,9 +11,9 @@ import psutil
 import structlog
 
 from docproc.engine.message import utc_now
-from docproc.engine.running.dead_letters import describe
 from docproc.engine.running.work import Handle, LogFields, Middleware, MiddlewareContext, Outcome, Work
 from docproc.errors import DocProcError
+from docproc.harmless import text_for_logs
 
 log = structlog.get_logger(__name__)
 
@@ -78,7 +78,7 @@ class Logs(Middleware):
             left = (message.deadline_utc - finished).total_seconds() * 1000
             fields["sla"] = {"deadline": message.deadline_utc.isoformat(), "restante_ms": round(left)}
         if work.error is not None:
-            fields["error"] = describe(work.error)
+            fields["error"] = text_for_logs(work.error)
             if not isinstance(work.error, DocProcError):  # a bug: say where
                 fields["exc_info"] = work.error
         return fields

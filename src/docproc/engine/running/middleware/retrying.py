@@ -16,6 +16,7 @@ from docproc.engine.store.messages import AlreadyHandled, Outgoing
 from docproc.engine.store.session import is_passing
 from docproc.engine.store.tables import MessageState
 from docproc.engine.workflow.definition import Retry
+from docproc.harmless import text_for_events
 
 DEFAULT_RETRY = Retry()
 
@@ -99,7 +100,7 @@ class Retrying(Middleware):
                 raise AlreadyHandled(message.message_id)
             work.ended(Outcome.RETRY)
             note = work.event(
-                self.outbox.worker_id, {"error": dead_letters.describe(error), "delay_s": round(seconds, 3)}
+                self.outbox.worker_id, {"error": text_for_events(error), "delay_s": round(seconds, 3)}
             )
             await events.record(session, [note])
         self.wake_delayed(work.delivery.queue)

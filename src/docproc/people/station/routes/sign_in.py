@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 
 from docproc.errors import NotAllowedError
+from docproc.harmless import text_for_logs
 from docproc.http.problems import Problem
 from docproc.people import texts
 from docproc.people.sign_in import csrf, gate, sessions
@@ -135,7 +136,7 @@ def _must_be_set(provider: Provider | None) -> Provider:
 
 
 def _unproven(request: Request, error: IdentityError) -> Response:
-    log.warning("sign_in_unproven", address=address_of(request), problem=str(error))
+    log.warning("sign_in_unproven", address=address_of(request), problem=text_for_logs(error))
     return _page(request, "/", problem=_text(request, "sign_in_unproven"), status=403)
 
 
