@@ -241,6 +241,7 @@ async def test_content_goes_when_its_time_is_up_and_the_audit_later(harness: Har
             request = await session.get_one(Request, request_id)
             request.workflow_name = "kept" if request_id == unlimited else "brief"
             request.completed_at = None if request_id == running else utc_now() - timedelta(days=days)
+            request.amended_at = None
     assert await harness.app.erasure.sweep() == 1
     assert {row.id for row in await harness.query("SELECT id FROM requests")} == {
         _as_stored(harness, one) for one in (young, unlimited, running)
@@ -272,7 +273,8 @@ async def test_sweeping_engine_rows_keeps_what_people_did(harness: Harness) -> N
     request_id = uuid4()
     await fill(harness, request_id)
     async with harness.app.store.writing() as session:
-        (await session.get_one(Request, request_id)).completed_at = utc_now() - timedelta(days=40)
+        request = await session.get_one(Request, request_id)
+        request.completed_at, request.amended_at = utc_now() - timedelta(days=40), None
         await rows.execute(session, "UPDATE dead_letters SET settled_at = created_at")
         await events.record(session, [events.Event(request_id, "handled"), events.Event(request_id, "view")])
     assert await sweep.sweep(harness.app.store, 30) == 1
