@@ -353,6 +353,12 @@ def test_what_faces_the_network_and_what_keeps_deadlines_are_processes_of_their_
     assert up.run("status", NOBODY).error.startswith(f"there is no request {NOBODY}")
 
 
+def test_service_that_cannot_start_ends_everything_and_says_why(tmp_path: Path) -> None:
+    incomplete = {"AUTH": "on", "OIDC_ISSUER": "https://login.example", "WARM_UP": "false"}
+    ended = as_delivered(tmp_path).run("up", API_PORT=0, BACKOFFICE_PORT=0, **incomplete)
+    assert ended.code == 1 and "DOCPROC_OIDC_CLIENT_ID is not" in ended.err, ended.err
+
+
 def _services(up: Up) -> dict[str, psutil.Process]:
     """By name, what runs beside the worker."""
     children = psutil.Process(up.service.pid).children()
