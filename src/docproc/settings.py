@@ -6,6 +6,7 @@ import os
 import sys
 from functools import cached_property
 from importlib.metadata import entry_points
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
 from urllib.parse import urlsplit
@@ -113,6 +114,10 @@ class Settings(SettingsSection):
     allow_open: bool = False
     session_hours: float = Field(default=12, gt=0)
     session_idle_minutes: float = Field(default=60, gt=0)
+    # More names by which browsers reach the servers, besides loopback, `host` and that of `backoffice_url`.
+    allowed_hosts: Annotated[tuple[str, ...] | None, NoDecode] = None
+    # Addresses or networks whose X-Forwarded-For and X-Forwarded-Proto are believed.
+    trusted_proxies: Annotated[tuple[str, ...] | None, NoDecode] = None
     # The review station as browsers reach it, where a proxy hides that; https:// makes cookies secure.
     backoffice_url: str | None = None
     # An OpenID Connect provider to sign in with; off without an issuer.
@@ -138,9 +143,9 @@ class Settings(SettingsSection):
             raise ValueError(f"no installed package offers it; there are {', '.join(sorted(known))}")
         return value
 
-    @field_validator("applications", mode="before")
+    @field_validator("applications", "allowed_hosts", "trusted_proxies", mode="before")
     @classmethod
-    def _split_applications(cls, value: Any) -> Any:
+    def _split_names(cls, value: Any) -> Any:
         """`documents,parcels`, as an environment variable can carry it."""
         return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
 
@@ -165,6 +170,13 @@ class Settings(SettingsSection):
         if any(not (tenant.strip() and url.strip()) for tenant, _, url in pairs):
             raise ValueError("write it as tenant=https://host/path, separated by commas")
         return {tenant.strip(): url.strip() for tenant, _, url in pairs}
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _are_addresses(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        for one in value or ():
+            ip_network(one)  # raises ValueError, which says what is wrong with it
+        return value
 
     @field_validator("backoffice_url")
     @classmethod

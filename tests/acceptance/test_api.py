@@ -613,7 +613,7 @@ async def test_upload_is_streamed_and_a_broken_one_leaves_nothing(tmp_path: Path
         _, writer = await asyncio.open_connection(host, port)
         head = b'--XX\r\nContent-Disposition: form-data; name="file"; filename="big.bin"\r\n\r\n'
         writer.write(
-            b"POST /process HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n"
+            b"POST /process HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n"
             b"Content-Type: multipart/form-data; boundary=XX\r\n\r\n" + _chunk(head)
         )
         for _ in range(32):

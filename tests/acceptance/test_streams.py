@@ -366,7 +366,7 @@ async def test_client_that_does_not_read_is_let_go_of(
 
     async with serving(sqlite_engine, max_streams=1) as api:
         with socket.create_connection(("127.0.0.1", api.port)) as idle:
-            idle.sendall(f"GET /requests/{request_id}/stream HTTP/1.1\r\nHost: here\r\n\r\n".encode())
+            idle.sendall(f"GET /requests/{request_id}/stream HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
 
             async def has_room() -> bool:
                 answer = await api.http.get(f"/status/{request_id}?wait=0.01")

@@ -337,3 +337,29 @@ def test_up_says_where_to_go_and_ends_with_ctrl_c(tmp_path: Path) -> None:
     assert re.fullmatch(rf"API and page +http://{re.escape(HOST)}:\d+/\n", said[0])
     assert str(tmp_path / "data") in said[2] and "docproc submit FILE --wait --server" in said[3]
     assert "Ctrl-C" in said[4] and said[5] == "Ready.\n"
+
+
+def test_what_faces_the_network_and_what_keeps_deadlines_are_processes_of_their_own(up: Up) -> None:
+    """Issue 11, 3: and each comes back by itself; `/ready` says when."""
+    before = _services(up)
+    assert set(before) == {"api_gateway", "backoffice", "sla_monitor"}
+    for process in before.values():
+        process.kill()
+    up.service.until_status("/ready", 503, 10)
+    up.service.until_status("/ready", 200, 60)
+    after = _services(up)
+    assert set(after) == set(before)
+    assert {one.pid for one in after.values()}.isdisjoint(one.pid for one in before.values())
+    assert up.run("status", NOBODY).error.startswith(f"there is no request {NOBODY}")
+
+
+def test_service_that_cannot_start_ends_everything_and_says_why(tmp_path: Path) -> None:
+    incomplete = {"AUTH": "on", "OIDC_ISSUER": "https://login.example", "WARM_UP": "false"}
+    ended = as_delivered(tmp_path).run("up", API_PORT=0, BACKOFFICE_PORT=0, **incomplete)
+    assert ended.code == 1 and "DOCPROC_OIDC_CLIENT_ID is not" in ended.err, ended.err
+
+
+def _services(up: Up) -> dict[str, psutil.Process]:
+    """By name, what runs beside the worker."""
+    children = psutil.Process(up.service.pid).children()
+    return {child.cmdline()[-1]: child for child in children if child.cmdline()[-2:-1] == ["--child"]}

@@ -128,4 +128,4 @@ async def test_services_do_not_start_open_to_strangers(tmp_path: Path, service: 
     """Before they wait for a database: whoever looks at the log sees it at once."""
     settings = settings_for(tmp_path, host="0.0.0.0", database_url="postgresql://postgres@127.0.0.1:1/no")
     with pytest.raises(ConfigurationError, match="would be open to everybody"):
-        await SERVICES[service](settings)
+        await SERVICES[service](settings, asyncio.Event())

@@ -17,6 +17,7 @@ from docproc.console.servers import station as create_app
 from docproc.engine.message import utc_now
 from docproc.engine.store import answers
 from docproc.engine.store.task_tables import BackofficeTask, Operator
+from docproc.people.desk import Desk
 from tests.components import PATHS
 from tests.harness import Harness, filled
 from tests.integration import test_sign_in as signing
@@ -284,6 +285,7 @@ async def test_tasks_are_given_taken_back_and_put_first(engine: Harness, station
 
 async def test_queue_is_set_against_the_people_present(engine: Harness, station: httpx.AsyncClient) -> None:
     await _asked(engine)
+    await Desk(engine.app).operator("sofia", create=True)
     nobody = await station.get("/supervisor", headers=PAGE)
     assert "nobody is there" in nobody.text
     await station.post("/heartbeat", json={"operator": "ana"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
@@ -14,7 +15,6 @@ from docproc.engine.running.worker import unless_stopped
 from docproc.http.exposure import check_api, check_station
 from docproc.installed import require_extra
 from docproc.settings import Settings
-from docproc.terminal.signals import stop_on_signals
 
 API_GATEWAY = "api_gateway"
 BACKOFFICE = "backoffice"
@@ -25,27 +25,28 @@ def require_servers() -> None:
     require_extra("http", "fastapi", "a server with pages")
 
 
-async def serve_api(settings: Settings) -> int:
+async def serve_api(settings: Settings, stopping: asyncio.Event) -> int:
     require_servers()
     check_api(settings, settings.host)
     from docproc.console.servers import gateway  # a third of what commands would import, and few need it
     from docproc.http.server import serve
 
-    return await _serve(settings, partial(serve, create=gateway), settings.api_port)
+    return await _serve(settings, stopping, partial(serve, create=gateway), settings.api_port)
 
 
-async def serve_backoffice(settings: Settings) -> int:
+async def serve_backoffice(settings: Settings, stopping: asyncio.Event) -> int:
     require_servers()
     check_station(settings, settings.host)
     from docproc.console.servers import station  # as above
     from docproc.people.station.app import serve
 
-    return await _serve(settings, partial(serve, create=station), settings.backoffice_port)
+    return await _serve(settings, stopping, partial(serve, create=station), settings.backoffice_port)
 
 
-async def _serve(settings: Settings, serve: Callable[..., Coroutine[Any, Any, None]], port: int) -> int:
-    """Health server first, then the database, then the pages, until SIGTERM or SIGINT."""
-    stopping = stop_on_signals()
+async def _serve(
+    settings: Settings, stopping: asyncio.Event, serve: Callable[..., Coroutine[Any, Any, None]], port: int
+) -> int:
+    """Health server first, then the database, then the pages, until `stopping`."""
     application = App(settings)
     is_prepared = False
     health = HealthServer(settings.host, settings.health_port, lambda: is_prepared and not stopping.is_set())
@@ -60,9 +61,8 @@ async def _serve(settings: Settings, serve: Callable[..., Coroutine[Any, Any, No
         await application.close()
 
 
-async def serve_monitor(settings: Settings) -> int:
+async def serve_monitor(settings: Settings, stopping: asyncio.Event) -> int:
     """The same for the SLA monitor."""
-    stopping = stop_on_signals()
     application = App(settings)
     service = Service(application)
     health = HealthServer(settings.host, settings.health_port, lambda: service.is_ready)
@@ -78,7 +78,7 @@ async def serve_monitor(settings: Settings) -> int:
 
 
 # What DOCPROC_COMPONENT_NAME may say besides the components.
-SERVICES: dict[str, Callable[[Settings], Coroutine[Any, Any, int]]] = {
+SERVICES: dict[str, Callable[[Settings, asyncio.Event], Coroutine[Any, Any, int]]] = {
     API_GATEWAY: serve_api,
     SLA_MONITOR: serve_monitor,
     BACKOFFICE: serve_backoffice,

@@ -18,8 +18,8 @@ from rich.markup import escape
 from docproc import logs
 from docproc.app import App, open_database
 from docproc.cli.serve import require_servers
+from docproc.cli.services import Services
 from docproc.cli.worker import keep_workers
-from docproc.engine.deadlines.service import serve as serve_monitor
 from docproc.errors import ConfigurationError
 from docproc.http.exposure import check_api, check_station
 from docproc.private import private_file, private_folder
@@ -137,42 +137,24 @@ def _port(host: str, port: int, who: str, remedy: str) -> int:
 
 
 async def _serve(settings: Settings) -> int:
-    from docproc.console.servers import gateway  # FastAPI takes a while to import
-    from docproc.http.server import serve as serve_api
-
     stopping, warm = stop_on_signals(once=True), asyncio.Event()
     names = sorted(App(settings).registry.paths)
     processes = 1 if settings.is_embedded else settings.processes
+    async with open_database(settings):
+        pass  # brought up to date once, before several processes ask for it
+    services = Services(settings)
     try:
-        async with open_database(settings) as application, asyncio.TaskGroup() as group:
-            group.create_task(keep_workers(settings, names, processes, stopping, warm))
-            group.create_task(
-                serve_api(application, stopping, host=settings.host, port=settings.api_port, create=gateway)
-            )
-            group.create_task(_watch_deadlines(settings, stopping))
-            group.create_task(_review(settings, stopping))
-            group.create_task(_announce(application, settings, stopping, warm))
+        async with asyncio.TaskGroup() as group:
+            is_up = services.are_ready
+            group.create_task(keep_workers(settings, names, processes, stopping, warm, is_up))
+            group.create_task(services.run(stopping))
+            group.create_task(_announce(App(settings), settings, stopping, warm))
     except BaseExceptionGroup as several:
         first: BaseException = several
         while isinstance(first, BaseExceptionGroup):
             first = first.exceptions[0]
         raise first from several  # one reason to end is enough, and it has a remedy
-    return 0
-
-
-async def _watch_deadlines(settings: Settings, stopping: asyncio.Event) -> None:
-    """On connections of its own: what the API is busy with does not delay an answer."""
-    async with open_database(settings) as application:
-        await serve_monitor(application, stopping)
-
-
-async def _review(settings: Settings, stopping: asyncio.Event) -> None:
-    from docproc.console.servers import station  # FastAPI takes a while to import
-    from docproc.people.station.app import serve
-
-    port = settings.backoffice_port
-    async with open_database(settings) as application:
-        await serve(application, stopping, host=settings.host, port=port, create=station)
+    return services.exit_code
 
 
 async def _announce(

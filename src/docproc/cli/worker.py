@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import structlog
@@ -20,7 +21,7 @@ from docproc.engine.running.worker import unless_stopped
 from docproc.errors import ConfigurationError, DocProcError
 from docproc.settings import Settings
 from docproc.terminal.output import run_async
-from docproc.terminal.signals import stop_on_signals
+from docproc.terminal.signals import stop_on_signals, stop_with_parent
 
 log = structlog.get_logger(__name__)
 
@@ -34,6 +35,9 @@ def worker(
 ) -> None:
     """Run components until Ctrl-C or SIGTERM; dead workers are restarted."""
     settings = Settings.load()
+    if child and components and components[0] in SERVICES:
+        logs.configure(settings, component=components[0])
+        sys.exit(run_async(_service(settings, components[0])))
     logs.configure(settings, component="worker")
     names = components or sorted(App(settings).registry.paths)
     for name in names:
@@ -53,7 +57,7 @@ async def serve(
     server = HealthServer(settings.host, settings.health_port, lambda: live.is_ready)
     if health:
         await server.start()
-    watch = asyncio.create_task(_stop_with_parent(stopping)) if parent_watch else None
+    watch = asyncio.create_task(stop_with_parent(stopping)) if parent_watch else None
     try:
         if await unless_stopped(application.prepare_database(wait=True), stopping):
             await live.run(stopping)
@@ -71,6 +75,16 @@ async def serve(
         await application.close()
 
 
+async def _service(settings: Settings, name: str) -> int:
+    """One that `docproc up` started: it ends with it."""
+    stopping = stop_on_signals()
+    watch = asyncio.create_task(stop_with_parent(stopping))
+    try:
+        return await SERVICES[name](settings, stopping)
+    finally:
+        watch.cancel()
+
+
 async def supervise(settings: Settings, names: list[str], processes: int) -> int:
     await keep_workers(settings, names, processes, stop_on_signals())
     return 0
@@ -82,8 +96,12 @@ async def keep_workers(
     processes: int,
     stopping: asyncio.Event,
     ready: asyncio.Event | None = None,
+    is_more_ready: Callable[[], bool] = lambda: True,
 ) -> None:
-    """Worker processes under a supervisor until `stopping`; `ready` is set when all of them are warm."""
+    """Worker processes under a supervisor until `stopping`; `ready` is set when all of them are warm.
+
+    `is_more_ready` tells of what else the health server speaks for.
+    """
     application = App(settings)
     supervisor = Supervisor(
         application.store, application.transport, names, processes, settings.shutdown_seconds
@@ -91,11 +109,13 @@ async def keep_workers(
     # The counters live in the children, who share them through files in this folder.
     metrics = tempfile.TemporaryDirectory(prefix="docproc-metrics-")
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = metrics.name
-    server = HealthServer(
-        settings.host, settings.health_port, lambda: supervisor.is_ready, Path(metrics.name)
-    )
+
+    def is_ready() -> bool:
+        return supervisor.is_ready and is_more_ready()
+
+    server = HealthServer(settings.host, settings.health_port, is_ready, Path(metrics.name))
     await server.start()
-    watch = asyncio.create_task(_tell_when_ready(supervisor, ready)) if ready else None
+    watch = asyncio.create_task(_tell_when_ready(is_ready, ready)) if ready else None
     try:
         if await unless_stopped(application.prepare_database(wait=True), stopping):
             await supervisor.run(stopping)
@@ -107,19 +127,14 @@ async def keep_workers(
         metrics.cleanup()
 
 
-async def _tell_when_ready(supervisor: Supervisor, ready: asyncio.Event) -> None:
-    while not supervisor.is_ready:  # noqa: ASYNC110 # it learns it by asking the database, too
+async def _tell_when_ready(is_ready: Callable[[], bool], ready: asyncio.Event) -> None:
+    while not is_ready():  # noqa: ASYNC110 # it learns it by asking the database, too
         await asyncio.sleep(0.2)
     ready.set()
 
 
-async def _stop_with_parent(stopping: asyncio.Event) -> None:
-    """The supervisor holds our standard input: when it ends, even by kill -9, so do we."""
-    ended = asyncio.Event()
-    asyncio.get_running_loop().add_reader(sys.stdin.fileno(), ended.set)
-    await ended.wait()
-    asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
-    stopping.set()
+async def _alone(settings: Settings, name: str) -> int:
+    return await SERVICES[name](settings, stop_on_signals())
 
 
 def run_component(settings: Settings) -> int:
@@ -127,7 +142,7 @@ def run_component(settings: Settings) -> int:
     name = settings.component_name
     logs.configure(settings, component=name)
     if name in SERVICES:
-        return run_async(SERVICES[name](settings))
+        return run_async(_alone(settings, name))
     registry = App(settings).registry
     names = ", ".join(sorted((*registry.paths, *SERVICES)))
     if name == "unknown":

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import structlog
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -20,6 +20,7 @@ from docproc.engine.running.leases import Heartbeat
 from docproc.engine.store import workers
 from docproc.errors import TransportError
 from docproc.http import problems, requests, streams, submitting
+from docproc.http.bodies import BodyLimits, check_announced
 from docproc.http.callbacks.secret import check_settings
 from docproc.http.callbacks.sender import send_answers
 from docproc.http.context import Application
@@ -56,9 +57,11 @@ def create_app(application: App) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         lifespan=_lifespan,
+        dependencies=[Depends(check_announced)],
     )
     app.state.application = application
     app.state.hub = Hub(application)
+    app.add_middleware(BodyLimits)
     app.add_middleware(Guard)
     problems.register(app)
     for found in (

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from docproc.http import depth
 from docproc.http.callbacks.addresses import LONGEST_URL
 from docproc.http.problems import Problem
 from docproc.http.reception import PASSWORD, Arrival
@@ -18,7 +19,6 @@ LONGEST = {"channel": 64, "workflow": 64, "external_id": 255, "callback_url": LO
 METADATA_BYTES = 1024 * 1024
 FIELD_BYTES = 4096
 LONGEST_KEY = 255
-_DEEPEST = 50
 
 
 def arrival(fields: Mapping[str, str], idempotency_key: str | None = None) -> Arrival:
@@ -50,28 +50,29 @@ def json_object(text: str | bytes, what: str, code: str) -> dict[str, Any]:
     """A JSON object that every database can keep; `code` is the problem's where it is none."""
     try:
         orjson.loads(text)  # strict: no NaN, no half characters, no numbers beyond measure
+        depth.check(text, what, code)
         value = json.loads(text)  # exact: integers of any size
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
+        if depth.is_closed(text):  # else it ends in the middle, however deep that is
+            depth.check(text, what, code)
         raise Problem(400, code, f"{what} is not JSON: {error}", "Send a JSON object") from error
     if not isinstance(value, dict):
         raise Problem(400, code, f"{what} is JSON, but not an object", "Send it as {…}")
-    _check_json(value, 1, what, code)
+    _check_json(value, what, code)
     return value
 
 
-def _check_json(value: Any, depth: int, what: str, code: str) -> None:
-    if depth > _DEEPEST:
-        raise Problem(422, code, f"{what} is nested deeper than {_DEEPEST} levels")
+def _check_json(value: Any, what: str, code: str) -> None:
     if isinstance(value, str):
         if "\0" in value:
             raise Problem(422, code, f"{what} contains a NUL character", "Leave it out")
     elif isinstance(value, dict):
         for name, part in value.items():
-            _check_json(name, depth + 1, what, code)
-            _check_json(part, depth + 1, what, code)
+            _check_json(name, what, code)
+            _check_json(part, what, code)
     elif isinstance(value, list):
         for part in value:
-            _check_json(part, depth + 1, what, code)
+            _check_json(part, what, code)
 
 
 def _plain(name: str, text: str, longest: int) -> str:

@@ -19,7 +19,8 @@ POLICY = (
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    # Elsewhere nothing is told. To ourselves it is: without it browsers hide the origin of our own forms.
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 _READING = ("GET", "HEAD", "OPTIONS")
@@ -72,17 +73,30 @@ def _refusal() -> Response:
 def _is_foreign_socket(scope: Scope) -> bool:
     """Browsers let any page open a WebSocket and read it, and name the page's origin; it must be ours."""
     headers = Headers(scope=scope)
+    return headers.get("sec-fetch-site") != "same-origin" and _is_from_elsewhere(headers)
+
+
+def _is_foreign(scope: Scope) -> bool:
+    """Whether another page changes something; one of another port of this machine is another page, too.
+
+    Browsers say where what they send comes from; programs say nothing and are welcome.
+    """
+    if scope["method"] in _READING:
+        return False
+    headers = Headers(scope=scope)
+    site = headers.get("sec-fetch-site")
+    if site == "same-origin":  # behind a proxy the origin may be another than we know
+        return False
+    return site in ("same-site", "cross-site") or _is_from_elsewhere(headers)
+
+
+def _is_from_elsewhere(headers: Headers) -> bool:
     origin = headers.get("origin")
-    if origin is None or headers.get("sec-fetch-site") == "same-origin":  # a program, or our page
+    if origin is None:  # a program
         return False
     # A proxy may have changed the host; no web page can set these headers.
     ours = (headers.get("host", ""), headers.get("x-forwarded-host", ""))
     return origin.partition("://")[2].lower() not in {host.lower() for host in ours if host}
-
-
-def _is_foreign(scope: Scope) -> bool:
-    """Browsers say when another site's page sends; programs say nothing and are welcome."""
-    return scope["method"] not in _READING and Headers(scope=scope).get("sec-fetch-site") == "cross-site"
 
 
 def _caching(path: str) -> str:

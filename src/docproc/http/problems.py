@@ -69,7 +69,7 @@ MEANINGS = {
     400: "The form, its metadata or a file is malformed or empty",
     403: "A foreign web page sent it",
     404: "There is no such request, page or workflow",
-    408: "The upload stalled",
+    408: "The body came too slowly, or not at all",
     409: "The request is not in a state for that",
     413: "Larger than allowed",
     415: "Not multipart/form-data",

@@ -213,7 +213,7 @@ async def erase(application: Application, request_id: RequestId) -> None:
 @router.post(
     "/requests/{request_id}/reprocess",
     summary="Process a request's files again",
-    responses=documented(403, 404, 409, 422, 503, 507),
+    responses=documented(403, 404, 408, 409, 413, 422, 503, 507),
 )
 async def reprocess(
     application: Application, request_id: RequestId, body: Annotated[ReprocessBody | None, Body()] = None

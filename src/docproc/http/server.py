@@ -6,22 +6,23 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Callable
+from typing import Any
 
 import structlog
 import uvicorn
 from fastapi import FastAPI
 
 from docproc.app import App
-from docproc.engine.running.serving import serve_until
+from docproc.engine.running.serving import configured, serve_until
 from docproc.errors import ConfigurationError
 from docproc.http.app import create_app
 from docproc.http.exposure import check_api
+from docproc.http.hosts import KnownHosts
+from docproc.settings import Settings
 
 log = structlog.get_logger(__name__)
 
 _BACKLOG = 2048
-# Of what a client says over a WebSocket: it is only listened to for its end.
-_MAX_MESSAGE = 64 * 1024
 # A client that takes nothing for this long is gone, and what waits for it is let go of.
 PEER_SECONDS = 30
 
@@ -42,22 +43,20 @@ async def serve(
     """
     check_api(application.settings, host)
     api = create(application)
-    config = uvicorn.Config(
-        api,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        lifespan="on",
-        ws_max_size=_MAX_MESSAGE,
-        ws_per_message_deflate=False,  # what is sent is small, a compressor for each client is not
-        timeout_graceful_shutdown=max(1, int(application.settings.shutdown_seconds)),
-    )
+    seconds = max(1, int(application.settings.shutdown_seconds))
+    config = facing_the_network(api, application.settings, host, timeout_graceful_shutdown=seconds)
     with contextlib.closing(bind(host, port)) as listening:
         shown = listening.getsockname()
         log.info("api_listening", host=shown[0], port=shown[1])
         # The hub stops first: the server waits for all that is open.
         await serve_until(stopping, config, listening, name="api", before_stop=api.state.hub.stop)
     log.info("api_stopped")
+
+
+def facing_the_network(app: FastAPI, settings: Settings, host: str, **options: Any) -> uvicorn.Config:
+    """For every server that browsers reach: only those who ask for it by a name it has are answered."""
+    named = KnownHosts.on(app, settings, host)
+    return configured(named, proxies=settings.trusted_proxies or (), lifespan="on", **options)
 
 
 def bind(host: str, port: int) -> socket.socket:

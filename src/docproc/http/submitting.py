@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from docproc.app import App
 from docproc.engine.store.tables import RequestStatus
 from docproc.http import fields
+from docproc.http.bodies import LARGE_BYTES, takes
 from docproc.http.context import PLAIN_TEXT, Application
 from docproc.http.models import Received
 from docproc.http.problems import Problem, documented
@@ -17,7 +18,7 @@ from docproc.http.reception import Accepted, Arrival, reception_of
 
 router = APIRouter(tags=["requests"])
 
-BODY_BYTES = 1024 * 1024
+BODY_BYTES = LARGE_BYTES  # what is larger is a file
 IdempotencyKey = Annotated[
     str | None,
     Header(
@@ -53,7 +54,7 @@ class NewRequest(BaseModel):
     "/requests",
     summary="Submit a request without files",
     response_model=Received,
-    responses=documented(400, 403, 404, 409, 413, 422, 429, 503),
+    responses=documented(400, 403, 404, 408, 409, 413, 422, 429, 503),
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -61,11 +62,12 @@ class NewRequest(BaseModel):
         }
     },
 )
+@takes(BODY_BYTES)
 async def submit(
     request: Request, response: Response, application: Application, idempotency_key: IdempotencyKey = None
 ) -> Received:
     """With files, an application has endpoints of its own, as documents have `POST /process`."""
-    wanted = _read(await _body(request))
+    wanted = _read(await request.body())
     texts = {"workflow": wanted.workflow, "channel": wanted.channel, "external_id": wanted.external_id or ""}
     plain = fields.arrival({**texts, "callback_url": wanted.callback_url or ""}, idempotency_key)
     arrival = Arrival(
@@ -95,18 +97,6 @@ async def received(application: App, accepted: Accepted, response: Response) -> 
     response.headers["Idempotent-Replay"] = "true"
     known = await reception_of(application).find(accepted.request_id)
     return Received(request_id=known.id, status=known.status)
-
-
-async def _body(request: Request) -> bytes:
-    """At most so much: what is larger is a file."""
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > BODY_BYTES:
-            raise Problem(
-                413, "too_large", f"the body is larger than {BODY_BYTES // 1024} KiB", "Send less, or a file"
-            )
-    return body
 
 
 def _read(body: bytes) -> NewRequest:

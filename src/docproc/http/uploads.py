@@ -115,7 +115,7 @@ class MultipartStream:
                     left -= len(chunk)
                     if left < 0:
                         return
-        except TimeoutError:
+        except (TimeoutError, Problem):  # why it is refused stands already
             return
 
     async def _next(self) -> _Head | bytes | _Mark:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -21,6 +21,7 @@ from docproc.engine.transport import Copy
 from docproc.engine.workflow.definition import SecondReader
 from docproc.errors import NotAllowedError, TaskConflictError, UnknownTaskError
 from docproc.people.kinds import Answer, Sitting, TaskKind, TaskKinds, message_of
+from docproc.people.looking import Looks
 from docproc.people.store import holding, operators
 from docproc.people.supervision import second_reader
 
@@ -45,6 +46,7 @@ class Desk:
         self.application = application
         self.store = application.store
         self.kinds = TaskKinds.of(application)
+        self._looks = Looks()
         # Called when a person is free or a task has come back.
         self.wake: Callable[[], None] = lambda: None
 
@@ -61,8 +63,19 @@ class Desk:
             raise NotAllowedError(f"there is no operator {name!r}", remedy="Ask a supervisor for an account")
         return found
 
+    async def looker(self, name: str) -> Operator:
+        """The same for one who only looks: a new name is shown what it would have, and is stored nowhere."""
+        async with self.store.reading() as session:
+            known = await session.scalar(select(Operator.id).where(Operator.username == name))
+        if known is not None:
+            return await self.operator(name, create=False)
+        return Operator(id=uuid4(), role="operator", tenant_id="default", shifts=None, **self._new(name))
+
+    def _new(self, name: str) -> dict[str, Any]:
+        return {"username": name, "skills": list(self.kinds.skills), "is_active": True}
+
     async def _create(self, name: str) -> None:
-        row = {"username": name, "skills": list(self.kinds.skills), "is_active": True}
+        row = self._new(name)
         async with self.store.writing() as session:
             await rows.insert(session, Operator.__table__, [row], on_conflict="nothing")  # type: ignore[arg-type] # is a Table
 
@@ -128,6 +141,19 @@ class Desk:
 
         await self._write(note)
         return task
+
+    async def look_through(self, tasks: Sequence[BackofficeTask], operator: Operator) -> None:
+        """The same for a list with what is in its tasks; who asks every few seconds is noted now and then."""
+        fresh = self._looks.fresh(operator.username, [task.id for task in tasks])
+        notes = [_told(task, Deed("viewed", operator.username, {})) for task in tasks if task.id in fresh]
+        if not notes:
+            return
+
+        async def note(session: AsyncSession) -> None:
+            await events.record(session, notes)
+
+        await self._write(note)
+        self._looks.note(operator.username, fresh)
 
     # --- handing on -------------------------------------------------------------------------------------
 
@@ -342,8 +368,12 @@ async def _complete(
 
 
 async def _note(session: AsyncSession, task: BackofficeTask, deed: Deed) -> None:
+    await events.record(session, [_told(task, deed)])
+
+
+def _told(task: BackofficeTask, deed: Deed) -> events.Event:
     data = {"task_id": str(task.id), "operator": deed.operator, **deed.data}
-    note = events.Event(
+    return events.Event(
         task.request_id,
         "task",
         tenant_id=task.tenant_id,
@@ -351,4 +381,3 @@ async def _note(session: AsyncSession, task: BackofficeTask, deed: Deed) -> None
         outcome=deed.outcome,
         data=data,
     )
-    await events.record(session, [note])

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import structlog
-import uvicorn
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.applications import Starlette
@@ -15,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from docproc.engine.running.serving import Server
+from docproc.engine.running.serving import Server, configured
 
 log = structlog.get_logger(__name__)
 
@@ -33,14 +32,8 @@ class HealthServer:
             Route("/ready", self._ready),
             Route("/metrics", self._metrics),
         ]
-        config = uvicorn.Config(
-            Starlette(routes=routes),
-            host=host,
-            port=port,
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            timeout_graceful_shutdown=1,
+        config = configured(
+            Starlette(routes=routes), host=host, port=port, lifespan="off", timeout_graceful_shutdown=1
         )
         self._server = Server(config)
         self._task: asyncio.Task[None] | None = None

@@ -5,9 +5,42 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import uvicorn
+
+from docproc.engine.running.connections import Connection, most_connections
+
+# An answered connection on which nothing comes.
+KEEP_ALIVE_SECONDS = 5
+# Of what a client says over a WebSocket: it is only listened to for its end.
+_MAX_MESSAGE = 64 * 1024
+
+
+def configured(
+    app: Any, *, proxies: Sequence[str] = (), connection: type[Connection] = Connection, **options: Any
+) -> uvicorn.Config:
+    """What all servers have in common.
+
+    `proxies` are believed what they say of their clients (`X-Forwarded-For`, `X-Forwarded-Proto`); without
+    any nobody is, on this machine neither. `options` are uvicorn's.
+    """
+    most = most_connections()
+    common: dict[str, Any] = {
+        "http": connection,
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "proxy_headers": bool(proxies),
+        "forwarded_allow_ips": list(proxies),
+        "timeout_keep_alive": KEEP_ALIVE_SECONDS,
+        "limit_concurrency": most,
+        "backlog": most,  # so many are taken in at once, before one of them is looked at
+        "ws_max_size": _MAX_MESSAGE,
+        "ws_per_message_deflate": False,  # what is sent is small, a compressor for each client is not
+    }
+    return uvicorn.Config(app, **{**common, **options})
 
 
 class Server(uvicorn.Server):

@@ -33,17 +33,3 @@ async def _field(request: Request) -> str:
         return ""
     said = (await request.form()).get(FIELD)
     return said if isinstance(said, str) else ""
-
-
-def check_origin(request: Request) -> None:
-    """Before there is a session: nobody else's page may sign a browser in.
-
-    Raises Problem 403. Browsers name the page's origin with every POST; programs name none.
-    """
-    origin = request.headers.get("origin")
-    if origin is None or request.headers.get("sec-fetch-site") == "same-origin":
-        return
-    # A proxy may have changed the host; no web page can set these headers.
-    ours = (request.headers.get("host", ""), request.headers.get("x-forwarded-host", ""))
-    if origin.partition("://")[2].lower() not in {host.lower() for host in ours if host}:
-        raise Problem(403, "cross_site", "a web page from elsewhere sent this", "Sign in on our own page")

@@ -57,7 +57,7 @@ class Pending:
         try:
             said = json.loads(base64.urlsafe_b64decode(text))
             found = cls(**said)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise IdentityError("the sign-in was not begun here, or too long ago") from error
         if not all(isinstance(value, str) for value in asdict(found).values()):
             raise IdentityError("the sign-in was not begun here")

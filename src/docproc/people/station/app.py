@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 import structlog
-import uvicorn
 from fastapi import APIRouter, Depends, FastAPI
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -20,9 +19,10 @@ from docproc.engine.running.connecting import connect
 from docproc.engine.running.serving import serve_until
 from docproc.errors import DocProcError
 from docproc.http import problems
+from docproc.http.bodies import BodyLimits, check_announced
 from docproc.http.exposure import check_station, is_unencrypted
 from docproc.http.guard import Guard
-from docproc.http.server import bind
+from docproc.http.server import bind, facing_the_network
 from docproc.people.assignment import Assignment
 from docproc.people.desk import Desk
 from docproc.people.notices import Notices
@@ -53,11 +53,13 @@ def create_app(application: App) -> FastAPI:
         docs_url=None,  # they load scripts from elsewhere
         redoc_url=None,
         lifespan=_lifespan,
+        dependencies=[Depends(check_announced)],
     )
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign] # as FastAPI's own guide has it
     app.state.desk = Desk(application)
     app.state.assignment = Assignment(application)
     app.state.desk.wake = app.state.assignment.wake
+    app.add_middleware(BodyLimits)
     app.add_middleware(Guard)
     problems.register(app)
     gate.register(app)
@@ -118,13 +120,7 @@ async def serve(
     check_station(application.settings, host)
     if is_unencrypted(application.settings, host):
         log.warning("sign_in_unencrypted", remedy="Put a proxy with https before it: DOCPROC_BACKOFFICE_URL")
-    config = uvicorn.Config(
-        create(application),
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        lifespan="on",
-        timeout_graceful_shutdown=1,
-    )
+    app = create(application)
+    config = facing_the_network(app, application.settings, host, timeout_graceful_shutdown=1)
     with contextlib.closing(bind(host, port)) as listening:
         await serve_until(stopping, config, listening, name="backoffice")

@@ -16,6 +16,8 @@ from docproc.people.sign_in import gate
 from docproc.people.sign_in.door import is_name
 from docproc.people.store import holding
 
+READING = ("GET", "HEAD", "OPTIONS")
+
 
 def _desk(request: Request) -> Desk:
     desk: Desk = request.app.state.desk
@@ -37,7 +39,7 @@ async def said(request: Request) -> dict[str, Any]:
     if kind == "application/json":
         try:
             body = await request.json()
-        except ValueError:
+        except ValueError:  # how deep it may be was looked at before
             raise InvalidAnswerError("the body is not JSON", remedy="Send an object") from None
         if not isinstance(body, dict):
             raise InvalidAnswerError("the body is not a JSON object", remedy="Send an object")
@@ -50,7 +52,8 @@ Said = Annotated[dict[str, Any], Depends(said)]
 
 
 async def who_of(request: Request, desk: Desk, said: Mapping[str, Any]) -> Operator:
-    """Who is asking. With authentication off: whom the client names; a new name is made at first use.
+    """Who is asking. With authentication off: whom the client names; a new name is made when it first does
+    something. Looking makes nobody: any page can have a browser look.
 
     With it on: who is signed in. Looking on, `operator` in the address means nothing; to change something
     in another's name is refused, so that a tab of yesterday's operator acts for nobody else.
@@ -63,6 +66,8 @@ async def who_of(request: Request, desk: Desk, said: Mapping[str, Any]) -> Opera
         return operator
     if not isinstance(name, str) or not is_name(name.strip()):
         raise NotAllowedError("nobody said who is asking", remedy="Send operator=name")
+    if request.method in READING:
+        return await desk.looker(name.strip())
     return await desk.operator(name.strip(), create=True)
 
 

@@ -15,6 +15,7 @@ from python_multipart.multipart import parse_options_header
 from docproc.app import App
 from docproc.errors import CallbackError, TooLargeError
 from docproc.http import fields as form_fields
+from docproc.http.bodies import takes
 from docproc.http.context import PLAIN_TEXT, Application
 from docproc.http.models import Received
 from docproc.http.problems import Problem, documented
@@ -22,6 +23,7 @@ from docproc.http.reception import Accepted as Admitted
 from docproc.http.reception import Arrival, Upload, reception_of
 from docproc.http.submitting import IdempotencyKey, received
 from docproc.http.uploads import FORM_TYPE, MultipartStream, Part
+from docproc.settings import Settings
 
 log = structlog.get_logger(__name__)
 router = APIRouter(tags=["intake"])
@@ -100,6 +102,7 @@ FORM_SCHEMA: dict[str, Any] = {
         }
     },
 )
+@takes(lambda app: _largest(app.state.application.settings), is_streamed=True)
 async def process(
     request: Request, response: Response, application: Application, idempotency_key: IdempotencyKey = None
 ) -> Received:
@@ -119,6 +122,11 @@ async def process(
         await receiving.discard()
         raise
     return await received(application, accepted, response)
+
+
+def _largest(settings: Settings) -> int:
+    """Of the whole body, whatever stands before, between and after its parts."""
+    return int(settings.max_upload_mb * 1024 * 1024) + _FORM_SLACK_BYTES
 
 
 def _opened(request: Request, limit: int) -> MultipartStream:

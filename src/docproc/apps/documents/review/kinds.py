@@ -25,6 +25,7 @@ from docproc.apps.documents.understanding.memory.examples import same
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store.task_tables import BackofficeTask
 from docproc.errors import InvalidAnswerError
+from docproc.http import depth
 from docproc.people.audit import Change, Rate
 from docproc.people.kinds import Answer, Listed, Shown, Sitting, TaskKind, Words, asked, message_of
 
@@ -240,12 +241,18 @@ def _opened(said: Mapping[str, Any], *objects: str) -> dict[str, Any]:
     for name in objects:
         if isinstance(opened.get(name), str):
             try:
-                opened[name] = json.loads(opened[name])
+                opened[name] = _loaded(opened[name])
             except ValueError:
                 raise InvalidAnswerError(
                     f"{name} is not JSON", problems={name: "it is not JSON"}, remedy="Send a JSON object"
                 ) from None
     return opened
+
+
+def _loaded(text: str) -> Any:
+    if depth.is_too_deep(text):
+        raise ValueError
+    return json.loads(text)
 
 
 # As the manifest names them.

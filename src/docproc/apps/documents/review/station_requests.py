@@ -20,6 +20,7 @@ from docproc.apps.documents.store import pages, supervised
 from docproc.engine.store import answers, events
 from docproc.engine.store.task_tables import Operator
 from docproc.errors import InvalidAnswerError
+from docproc.http.bodies import LARGE_BYTES, takes
 from docproc.people.desk import Desk
 from docproc.people.station.context import Application, DeskOf, Said
 from docproc.people.station.pages import language_of
@@ -80,6 +81,7 @@ def _shown(request: Request, template: str, operator: Operator, **context: Any) 
 
 
 @router.post("/{request_id}/documents/{document_id}/fields")
+@takes(LARGE_BYTES)
 async def correct_fields(
     request: Request,
     desk: DeskOf,
@@ -97,6 +99,7 @@ async def correct_fields(
 
 
 @router.post("/{request_id}/grouping")
+@takes(LARGE_BYTES)
 async def correct_grouping(
     request: Request, desk: DeskOf, request_id: RequestId, operator: Chief, said: Said
 ) -> Response:

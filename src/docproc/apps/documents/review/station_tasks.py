@@ -10,6 +10,7 @@ from fastapi.responses import Response
 from docproc.apps.documents.http.page_images import LARGEST_WIDTH, Wanted, picture
 from docproc.apps.documents.review import checking, viewing
 from docproc.apps.documents.schemas import schemas_of
+from docproc.http.bodies import LARGE_BYTES, takes
 from docproc.people.kinds import asked
 from docproc.people.standing import check_holds
 from docproc.people.station import pages
@@ -47,6 +48,7 @@ async def page_words(desk: DeskOf, task_id: TaskId, number: PageNumber, operator
 
 
 @router.post("/tasks/{task_id}/check")
+@takes(LARGE_BYTES)
 async def check_fields(
     request: Request, desk: DeskOf, task_id: TaskId, operator: Actor, said: Said
 ) -> dict[str, Any]:

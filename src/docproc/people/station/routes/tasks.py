@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
 from docproc.engine.store.task_tables import BackofficeTask, Operator
-from docproc.people.station.context import Actor, DeskOf, Said, TaskId
+from docproc.http import bodies
+from docproc.people import looking
+from docproc.people.station.context import Actor, DeskOf, Said, TaskId, who_of
 from docproc.people.store import holding
 from docproc.people.supervision import second_reader
 
@@ -72,11 +75,19 @@ class Beat(BaseModel):
 
 @router.get("/api/tasks", summary="Tasks by urgency")
 async def list_tasks(
+    request: Request,
     desk: DeskOf,
     status: Literal["pending", "assigned", "completed", "timeout"] | None = None,
     skill: Annotated[str | None, Query(max_length=64)] = None,
     limit: Annotated[int, Query(ge=1, le=MOST)] = 100,
+    operator: Annotated[str | None, Query(description="Who asks, while authentication is off")] = None,
 ) -> TaskList:
+    """Those that the person may do, holds or has answered; a supervisor's are all of them.
+
+    Who looked is on record. Where nobody says who it is, the list has no `input_data` and `output_data`.
+    """
+    is_named = operator is not None or desk.application.settings.auth == "on"
+    person = await who_of(request, desk, {}) if is_named else None
     query = select(BackofficeTask, Operator.username).outerjoin(
         Operator, Operator.id == BackofficeTask.assigned_to
     )
@@ -85,16 +96,26 @@ async def list_tasks(
     if skill is not None:  # a task's type is the skill it takes
         query = query.where(BackofficeTask.task_type == skill)
     async with desk.store.reading() as session:
+        if person is not None:
+            query = query.where(*looking.may_see(session, person))
         found = list(await session.execute(query.order_by(*holding.ORDER).limit(limit)))
         unread = await second_reader.still_to_read(session, [task.id for task, _ in found])
-    return TaskList(tasks=[_info(task, name, is_blind=task.id in unread) for task, name in found])
+    if person is not None:
+        await desk.look_through([task for task, _ in found], person)
+    hidden = {task.id: _hidden(task.id in unread, is_named) for task, _ in found}
+    return TaskList(tasks=[_info(task, name, hidden[task.id]) for task, name in found])
 
 
-def _info(task: BackofficeTask, holder: str | None, *, is_blind: bool) -> TaskInfo:
+def _hidden(is_blind: bool, is_named: bool) -> tuple[str, ...]:
     """`is_blind`: somebody is yet to read it a second time, without knowing what was said."""
+    if not is_named:
+        return ("input_data", "output_data")
+    return ("output_data",) if is_blind else ()
+
+
+def _info(task: BackofficeTask, holder: str | None, hidden: Sequence[str]) -> TaskInfo:
     values = {name: getattr(task, name) for name in TaskInfo.model_fields if name != "assigned_to"}
-    hidden = {"output_data": None} if is_blind else {}
-    return TaskInfo.model_validate({**values, "assigned_to": holder, **hidden})
+    return TaskInfo.model_validate({**values, "assigned_to": holder, **dict.fromkeys(hidden)})
 
 
 @router.post("/tasks/{task_id}/claim", openapi_extra=_NOTHING, summary="Take a task")
@@ -105,6 +126,7 @@ async def claim(desk: DeskOf, task_id: TaskId, operator: Actor) -> Outcome:
 
 
 @router.post("/tasks/{task_id}/submit", openapi_extra=_NOTHING, summary="Answer a task")
+@bodies.takes(bodies.LARGE_BYTES)
 async def submit(desk: DeskOf, task_id: TaskId, operator: Actor, said: Said) -> Outcome:
     """With what the task's kind asks for; `task_type` and `input_data` of the task say what that is."""
     await desk.submit(task_id, operator, said)
