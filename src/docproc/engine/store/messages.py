@@ -220,7 +220,8 @@ async def release_queues(connection: AsyncConnection, dialect: str, queues: Sequ
     theirs = rows.among(dialect, "queue", ":queues")
     released = await rows.execute(
         connection,
-        f"UPDATE messages SET state = 'ready', worker_id = NULL WHERE {theirs} AND state = 'sent' RETURNING id",
+        f"UPDATE messages SET state = 'ready', worker_id = NULL WHERE {theirs} AND state = 'sent' "
+        "RETURNING id",
         queues=list(queues),
     )
     return len(released)

@@ -113,10 +113,10 @@ class RabbitMqTransport(Transport):
 
     async def close(self) -> None:
         self.stop()
-        if self._keeper is not None:
+        while self._keeper is not None and not self._keeper.done():
+            # More than once: aiormq turns the end of a call into another error, and the keeper goes on.
             self._keeper.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._keeper
+            await asyncio.wait({self._keeper}, timeout=0.5)
         await self._disconnect()
 
     def stop(self) -> None:
