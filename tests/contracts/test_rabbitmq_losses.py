@@ -15,8 +15,10 @@ import structlog
 from aiormq.exceptions import AMQPError
 
 from bench.servers import RabbitServer
+from docproc.engine.message import PipelineMessage
 from docproc.engine.transport import DEAD_LETTER_QUEUE
 from docproc.engine.transports import rabbitmq
+from docproc.engine.transports.amqp_batch import OWN_TYPE
 from tests import services
 from tests.harness import Harness, opened, settings_for
 
@@ -111,6 +113,49 @@ async def _take_away(queue: str, url: str) -> Any:
                 return connection
             except AMQPError:
                 await asyncio.sleep(0.01)
+
+
+# --- what others write --------------------------------------------------------------------------------------
+
+
+async def test_message_that_nobody_here_has_sent_is_a_dead_letter(
+    engine: Harness, channel: aiormq.abc.AbstractChannel
+) -> None:
+    await engine.start("work")
+    request = await engine.run("one")
+    stranger = PipelineMessage(request_id=request.id, current_stage="work", workflow_name="one")
+    for _ in range(3):
+        await channel.basic_publish(stranger.encode(), exchange="doc.direct", routing_key="work")
+    await engine.until(lambda: _count(channel, engine, 1), "it is kept once")
+    (letter,) = await engine.query("SELECT message_id, queue, reason FROM dead_letters")
+    assert (letter.message_id, letter.queue) == (stranger.message_id, "q.work")
+    assert letter.reason.startswith("nobody here has sent it")
+    assert (await engine.request(request.id)).status == "completed"
+
+
+async def test_repeated_copies_of_handled_messages_are_no_dead_letters(
+    engine: Harness, channel: aiormq.abc.AbstractChannel
+) -> None:
+    """Ours, and ours without the mark that says so: an event tells that it was handled."""
+    await engine.start("work")
+    request_id = await engine.submit("one")
+    await engine.finished(request_id)
+    (handled,) = await engine.events(request_id, "handled")
+    again = PipelineMessage(message_id=handled.message_id, request_id=request_id, current_stage="work")
+    for mark in (None, OWN_TYPE):
+        properties = aiormq.spec.Basic.Properties(message_type=mark, message_id=str(again.message_id))
+        await channel.basic_publish(
+            again.encode(), exchange="doc.direct", routing_key="work", properties=properties
+        )
+    await engine.finished(await engine.submit("one"))  # behind them in the queue
+    await engine.until(lambda: _count(channel, engine, 0), "all are taken")
+
+
+async def _count(channel: aiormq.abc.AbstractChannel, engine: Harness, letters: int) -> bool:
+    """Nothing is left in the queue, and so many letters there are."""
+    waiting = (await channel.queue_declare("q.work", passive=True)).message_count
+    kept = await engine.query("SELECT count(*) FROM dead_letters")
+    return waiting == 0 and kept == [(letters,)]
 
 
 # --- memory -----------------------------------------------------------------------------------------------

@@ -190,13 +190,22 @@ class Relay:
         await self._expire_notices()  # before they could be taken for copies that got lost
         for delivery in deliveries:
             try:
-                known.append(PipelineMessage.parse(delivery.body).message_id)
+                message_id = PipelineMessage.parse(delivery.body).message_id
+                if not delivery.is_own:
+                    await self._check_known(delivery, message_id)
+                known.append(message_id)
             except MessageError as error:
                 await self._record(delivery, error)
         async with self.store.claiming() as connection:
             # Younger ones were published again already: this is their older copy.
             taken = await messages.take_returned(connection, known, self.ttl * 0.9, self.worker_id)
         await self.publish([copy_of(row, self.topology) for row in taken])
+
+    async def _check_known(self, delivery: Delivery, message_id: UUID) -> None:
+        """Raises MessageError for what another system wrote to one of our queues, and nobody took."""
+        async with self.store.reading() as session:
+            if not await messages.pending(session, self.store.dialect, [message_id]):
+                raise MessageError("it expired, and nobody here has sent it", raw=delivery.body)
 
     async def _record(self, delivery: Delivery, error: MessageError) -> None:
         letter = {
