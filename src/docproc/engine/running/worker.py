@@ -63,7 +63,7 @@ class Worker:
 
     @property
     def is_ready(self) -> bool:
-        """Warm, consuming, able to do heavy work, and heard by a database that takes writes: `/ready` is 200."""
+        """Warm, consuming, able to do heavy work, and heard by the database: `/ready` is 200."""
         is_heard = self.transport.is_connected and self.heartbeat.is_heard
         return self._consuming and is_heard and self.can_work()
 
