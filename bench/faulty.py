@@ -168,12 +168,19 @@ class Twice(Transport):
     def wake_delayed(self, queue: str) -> None:
         self.inner.wake_delayed(queue)
 
+    def take_lost_queues(self) -> set[str]:
+        return self.inner.take_lost_queues()
+
     def stop(self) -> None:
         self.inner.stop()
 
     @property
     def is_connected(self) -> bool:
         return self.inner.is_connected
+
+    @property
+    def can_publish(self) -> bool:
+        return self.inner.can_publish
 
 
 async def main() -> None:

@@ -388,6 +388,18 @@ class RabbitServer(_Server):
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1}",
         }
 
+    def control(self, *arguments: str) -> None:
+        """Run rabbitmqctl on the node; not the one on the PATH, which becomes another user."""
+        script = _rabbit_script()
+        if script is None:
+            raise ServerError(f"rabbitmq-server was not found: {REMEDY}")
+        command: list[str | Path] = [script.resolve().with_name("rabbitmqctl"), "-n", self.node, *arguments]
+        done = subprocess.run(
+            command, env=self.environment(), capture_output=True, text=True, timeout=60, check=False
+        )
+        if done.returncode:
+            raise ServerError(f"rabbitmqctl {' '.join(arguments)} failed: {done.stderr or done.stdout}")
+
     def _create(self) -> None:
         """Write the configuration; the empty files stand in for the machine's own in /etc/rabbitmq."""
         for folder in ("mnesia", "log", "conf.d"):

@@ -72,6 +72,10 @@ class BlobStore(ABC):
         """
         return 0
 
+    async def problem(self) -> str | None:
+        """Why nothing can be stored now, where that is known without trying."""
+        return None
+
     @abstractmethod
     def scratch(self) -> AbstractContextManager[Path]:
         """A folder for files in the making, gone with the block."""

@@ -157,6 +157,10 @@ class Transport(ABC):
     def wake_delayed(self, queue: str) -> None:
         """A message of this queue was delayed; called so that nobody has to poll for due ones."""
 
+    def take_lost_queues(self) -> set[str]:
+        """Queues that a broker had forgotten, told once: their rows are published again."""
+        return set()
+
     @abstractmethod
     def stop(self) -> None:
         """End all `consume` iterators; what they yielded may still be settled."""
@@ -164,4 +168,9 @@ class Transport(ABC):
     @property
     @abstractmethod
     def is_connected(self) -> bool:
-        """Whether deliveries can arrive now; `/ready` follows it."""
+        """Whether deliveries can arrive now, at every consumer of this process; `/ready` follows it."""
+
+    @property
+    def can_publish(self) -> bool:
+        """Whether copies can be brought now; while not, the relay takes none."""
+        return self.is_connected

@@ -9,7 +9,6 @@ from typing import Any
 
 import structlog
 from fastapi import APIRouter, Depends, FastAPI
-from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
 from docproc import __version__
@@ -85,11 +84,11 @@ async def health() -> dict[str, str]:
 @router.get("/ready", summary="Whether it takes requests", response_model=Health, responses=documented(503))
 async def ready(application: Application) -> dict[str, str]:
     try:
-        async with asyncio.timeout(READY_SECONDS), application.store.reading() as session:
-            await session.scalar(select(1))
+        async with asyncio.timeout(READY_SECONDS):
+            problem = await application.store.problem() or await application.blobs.problem()
     except (TimeoutError, SQLAlchemyError, OSError) as error:
         raise _unavailable("the database is out of reach") from error
-    if problem := await application.applications.problem(application):
+    if problem := problem or await application.applications.problem(application):
         raise _unavailable(problem)
     return {"status": "ready"}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -16,7 +15,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
-from docproc.engine.store.session import is_passing
+from docproc.engine import disk
+from docproc.engine.store.session import is_full, is_passing
 from docproc.errors import (
     CallbackError,
     ChildDiedError,
@@ -204,6 +204,8 @@ def _remedy(error: DocProcError, request: Request) -> str:
 
 
 async def _database(request: Request, error: Exception) -> Response:
+    if is_full(error):
+        return _full(request, error)
     if not is_passing(error):
         raise error
     log.warning("http_request_refused", path=request.url.path, problem=text_for_logs(error))
@@ -213,7 +215,11 @@ async def _database(request: Request, error: Exception) -> Response:
 
 async def _storage(request: Request, error: Exception) -> Response:
     assert isinstance(error, OSError)
-    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+    if error.errno not in disk.FULL:
         raise error
+    return _full(request, error)
+
+
+def _full(request: Request, error: Exception) -> Response:
     log.warning("http_request_refused", path=request.url.path, problem=text_for_logs(error))
     return answer(507, "storage_full", "the storage is full", "Try again later")

@@ -284,7 +284,7 @@ class Desk:
         if copies is None:
             raise _conflict(await self.find(task.id))
         self.wake()
-        await self.application.relay.publish(copies)
+        await self.application.relay.hand_over(copies)
 
     async def _write(self, job: Callable[[AsyncSession], Awaitable[Result]]) -> Result:
         """In one transaction; passing trouble (a deadlock with the monitor) is tried again."""

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Self
 
+from docproc.engine import disk
 from docproc.engine.blobs import Blob, BlobStore, check_key
 from docproc.errors import ConfigurationError, TooLargeError
 from docproc.private import FILE_MODE, open_private, private_folder, refuse_planted
@@ -98,6 +99,8 @@ class LocalBlobStore(BlobStore):
             private_folder(base)
             folder = Path(tempfile.mkdtemp(dir=base))
         except OSError as error:
+            if error.errno in disk.FULL:
+                raise  # no setting is wrong
             raise ConfigurationError(
                 f"files cannot be stored in {self.root}: {error.strerror}",
                 remedy="Check DOCPROC_STORAGE_PATH",
@@ -121,6 +124,9 @@ class LocalBlobStore(BlobStore):
                         shutil.rmtree(folder, ignore_errors=True)
                         found += 1
         return found
+
+    async def problem(self) -> str | None:
+        return "the storage is full" if await asyncio.to_thread(disk.is_full, self.root) else None
 
     def _path(self, key: str) -> Path:
         return self.root / check_key(key)

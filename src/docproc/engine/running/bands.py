@@ -45,4 +45,4 @@ async def apply(relay: Relay, bands: Mapping[UUID, int]) -> None:
             dialect = relay.store.dialect
             raised = await messages.reband(connection, dialect, ids, band, higher=True)
             await messages.reband(connection, dialect, ids, band, higher=False)
-        await relay.publish([copy_of(row, relay.topology) for row in raised])
+        await relay.hand_over([copy_of(row, relay.topology) for row in raised])

@@ -19,13 +19,14 @@ from docproc.engine.running.sending import Handled
 from docproc.engine.running.work import Outcome, Work
 from docproc.engine.store import events, messages, requests, rows
 from docproc.engine.store.messages import Outgoing
-from docproc.engine.store.tables import DeadLetter, Message, MessageState, RequestStatus
+from docproc.engine.store.tables import DeadLetter, Message, MessageState, Request, RequestStatus
 from docproc.engine.transport import Copy, Delivery
 from docproc.engine.workflow.definition import OnFailure
 from docproc.errors import DocProcError, MessageError, PermanentError
 from docproc.harmless import text_for_events, traceback_for_logs
 
 TABLE: Any = DeadLetter.__table__
+UNKNOWN = "nobody here has sent it: there is no such message in the database"
 
 
 def describe(error: BaseException) -> str:
@@ -68,6 +69,44 @@ async def bury_raw(outbox: Outbox, delivery: Delivery, error: MessageError) -> N
         await events.record(session, [note])
         if request_id is not None:  # nobody can say which unit it was, so it cannot arrive as failed
             await requests.fail(session, request_id, {"code": "unreadable", "message": str(error)})
+
+
+async def bury_unknown(outbox: Outbox, delivery: Delivery, message: PipelineMessage) -> bool:
+    """Keep a readable message that nobody here has sent; False when it was handled, or kept, before.
+
+    It changes nothing about the request that it names: anybody who reaches the broker may name one.
+    """
+    async with outbox.store.writing() as session:
+        if await _was_here(session, message):
+            return False
+        known = await session.get(Request, message.request_id)
+        letter: dict[str, Any] = {
+            "message_id": message.message_id,
+            "request_id": message.request_id if known else None,
+            "queue": delivery.queue,
+            "stage": message.current_stage,
+            "unit_key": message.unit_key,
+            "reason": UNKNOWN,
+            "attempts": 0,
+            "history": [],
+            "body": delivery.body,
+        }
+        await rows.insert(session, TABLE, [letter])
+        note = events.Event(None, "dead_letter", outcome=Outcome.DEAD, data={"error": UNKNOWN})
+        await events.record(session, [note])
+    return True
+
+
+async def _was_here(session: AsyncSession, message: PipelineMessage) -> bool:
+    """Whether an event or a letter tells of it: then this is a copy that came twice."""
+    found = await rows.execute(
+        session,
+        "SELECT 1 FROM events WHERE request_id = :request AND message_id = :id "
+        "UNION ALL SELECT 1 FROM dead_letters WHERE message_id = :id LIMIT 1",
+        request=message.request_id,
+        id=message.message_id,
+    )
+    return bool(found)
 
 
 async def _request_of(session: AsyncSession, delivery: Delivery) -> UUID | None:

@@ -90,7 +90,7 @@ class Intake:
             if known := await self.known(submission):
                 return known
             raise
-        await self.relay.publish(copies)
+        await self.relay.hand_over(copies)
         return submission.request_id
 
     async def _accept(self, session: AsyncSession, submission: Submission) -> list[Copy]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Sequence
 
 import structlog
@@ -34,9 +35,15 @@ class Heartbeat:
         self.components = ",".join(components)
         self.is_ready = is_ready
         self.slots = slots
+        self._last_beat: float | None = None
         self._stopped = threading.Event()
         self._beaten = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether the database took a beat lately: else it takes nothing from here, and others take over."""
+        return self._last_beat is not None and time.monotonic() - self._last_beat < workers.STALE_SECONDS
 
     async def start(self) -> None:
         """Returns after the first beat: leases need a living worker."""
@@ -66,6 +73,7 @@ class Heartbeat:
                             is_ready=self.is_ready(),
                             slots=self.slots,
                         )
+                    self._last_beat = time.monotonic()
                     self._beaten.set()
                 except (SQLAlchemyError, OSError) as error:
                     log.warning("heartbeat_missed", error=text_for_logs(error))

@@ -23,6 +23,8 @@ log = structlog.get_logger(__name__)
 BATCH = 500
 # Looked at when nothing woke the relay: what other processes' crashes left behind.
 IDLE_SECONDS = 1.0
+# How long somebody who waits for an answer waits for a broker's confirmation, too.
+PATIENCE_SECONDS = 1.0
 
 
 class Relay:
@@ -35,6 +37,10 @@ class Relay:
         self.worker_id = worker_id
         self.ttl = ttl
         self._unpublished: set[UUID] = set()
+        # Publishing that nobody waits for any more.
+        self._under_way: set[asyncio.Task[None]] = set()
+        # Queues that the broker had forgotten: their copies have to be published again.
+        self._lost_queues: set[str] = set()
         self._wake = asyncio.Event()
 
     async def publish(self, copies: Sequence[Copy]) -> None:
@@ -50,6 +56,20 @@ class Relay:
         except asyncio.CancelledError:
             self._unpublished.update(copy.message_id for copy in copies)
             raise
+
+    async def hand_over(self, copies: Sequence[Copy]) -> None:
+        """As `publish`, for callers whom somebody waits for: a slow broker does not hold them up.
+
+        The rows are committed, and this process vouches for their copies; what takes longer goes on alone.
+        """
+        if not copies:
+            return
+        publishing = asyncio.create_task(self.publish(copies))
+        self._under_way.add(publishing)
+        publishing.add_done_callback(self._under_way.discard)
+        await asyncio.wait({publishing}, timeout=PATIENCE_SECONDS)
+        if publishing.done():
+            publishing.result()
 
     def nudge(self) -> None:
         """Something was delayed or freed: look again."""
@@ -85,10 +105,21 @@ class Relay:
 
     async def flush(self) -> None:
         """Before leaving: what could not be published is left to others."""
+        for publishing in self._under_way:
+            publishing.cancel()
+        await asyncio.gather(*self._under_way, return_exceptions=True)
         await self._give_back()
 
     async def _give_back(self) -> None:
-        """What I vouched for but could not publish is open again."""
+        """What I vouched for but could not publish is open again, and what the broker has lost."""
+        self._lost_queues |= self.transport.take_lost_queues()
+        if self._lost_queues:
+            queues = sorted(self._lost_queues)
+            async with self.store.claiming() as connection:
+                lost = await messages.release_queues(connection, self.store.dialect, queues)
+            self._lost_queues.difference_update(queues)
+            if lost:
+                log.warning("copies_lost", queues=queues, messages=lost)
         if self._unpublished:
             ids = list(self._unpublished)
             async with self.store.claiming() as connection:
@@ -97,7 +128,7 @@ class Relay:
 
     async def _publish_due(self) -> float:
         """Publish what is ready; returns how long until the next delayed message."""
-        if not self.transport.is_connected:
+        if not self.transport.can_publish:
             return IDLE_SECONDS
         while True:
             async with self.store.claiming() as connection:
@@ -159,13 +190,22 @@ class Relay:
         await self._expire_notices()  # before they could be taken for copies that got lost
         for delivery in deliveries:
             try:
-                known.append(PipelineMessage.parse(delivery.body).message_id)
+                message_id = PipelineMessage.parse(delivery.body).message_id
+                if not delivery.is_own:
+                    await self._check_known(delivery, message_id)
+                known.append(message_id)
             except MessageError as error:
                 await self._record(delivery, error)
         async with self.store.claiming() as connection:
             # Younger ones were published again already: this is their older copy.
             taken = await messages.take_returned(connection, known, self.ttl * 0.9, self.worker_id)
         await self.publish([copy_of(row, self.topology) for row in taken])
+
+    async def _check_known(self, delivery: Delivery, message_id: UUID) -> None:
+        """Raises MessageError for what another system wrote to one of our queues, and nobody took."""
+        async with self.store.reading() as session:
+            if not await messages.pending(session, self.store.dialect, [message_id]):
+                raise MessageError("it expired, and nobody here has sent it", raw=delivery.body)
 
     async def _record(self, delivery: Delivery, error: MessageError) -> None:
         letter = {

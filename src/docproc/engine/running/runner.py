@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from uuid import UUID
 
 import structlog
@@ -16,7 +17,7 @@ from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.relay import Relay
 from docproc.engine.running.work import MiddlewareContext, Policies, Work, wrap
 from docproc.engine.store import messages
-from docproc.engine.store.session import is_passing
+from docproc.engine.store.session import until_passed
 from docproc.engine.transport import Copy, Delivery, Transport
 from docproc.engine.workflow.plan import Step
 from docproc.errors import MessageError, PermanentError
@@ -100,7 +101,7 @@ class Runner:
         chosen = [work for work in works if work.message.message_id in ids] or [works[0]]
         left = [work.delivery for work in works if work not in chosen]
         if left:
-            await self.transport.give_back(left)
+            await until_passed(lambda: self.transport.give_back(left))
         return chosen
 
     async def _prepare(self, deliveries: Sequence[Delivery]) -> list[Work]:
@@ -116,23 +117,28 @@ class Runner:
                 works.append(Work(message, delivery, self.component.component_name))
             except MessageError as error:
                 log.error("message_unreadable", queue=delivery.queue, error=text_for_logs(error))
-                await dead_letters.bury_raw(self.outbox, delivery, error)
+                await self._bury_raw(delivery, error)
         # Two copies of one message in one group would be handled twice under one claim.
         works = list({work.message.message_id: work for work in works}.values())
         if self.transport.has_broker:
             works = await self._still_pending(works)
         for work in works:
-            await self._complete(work)
+            await until_passed(partial(self._complete, work))
         return works
 
+    async def _bury_raw(self, delivery: Delivery, error: MessageError) -> None:
+        await until_passed(lambda: dead_letters.bury_raw(self.outbox, delivery, error))
+
     async def _still_pending(self, works: Sequence[Work]) -> list[Work]:
-        own = [work for work in works if work.delivery.is_own]
+        # What another system writes is taken in where a component is made for it; elsewhere only rows count.
+        own = [work for work in works if work.delivery.is_own or not self.component.foreign]
         rows = await self._read_pending([work.message.message_id for work in own]) if own else {}
-        found = [work for work in works if not work.delivery.is_own]
+        found = [work for work in works if work not in own]
         put_back = []
         for work in own:
             row = rows.get(work.message.message_id)
             if row is None:
+                await self._no_row(work)
                 continue
             delivery = work.delivery
             if delivery.band is not None and row.band < delivery.band:
@@ -145,26 +151,32 @@ class Runner:
         await self.relay.publish(put_back)
         return found
 
+    async def _no_row(self, work: Work) -> None:
+        """A copy of ours was handled before. What others wrote may be new, and is not dropped unseen."""
+        delivery, message = work.delivery, work.message
+        if delivery.is_own:
+            return
+        if await until_passed(lambda: dead_letters.bury_unknown(self.outbox, delivery, message)):
+            log.error("message_unknown", queue=delivery.queue, message_id=str(message.message_id))
+
     def _copy(self, delivery: Delivery, row: messages.Pending) -> Copy:
         """The request became less urgent after this copy was sent: a new one waits at its proper place."""
         exchange, key = self.outbox.topology.bindings.get(delivery.queue, ("", delivery.queue))
         return Copy(row.id, exchange, key, delivery.queue, row.band, delivery.body)
 
     async def _read_pending(self, ids: Sequence[UUID]) -> dict[UUID, messages.Pending]:
-        wait = 0.05
-        while True:
-            try:
-                async with self.store.reading() as session:
-                    return await messages.pending(session, self.store.dialect, ids)
-            except Exception as error:
-                if not is_passing(error):
-                    raise
-            await asyncio.sleep(wait)
-            wait = min(wait * 2, 1.0)
+        async def read() -> dict[UUID, messages.Pending]:
+            async with self.store.reading() as session:
+                return await messages.pending(session, self.store.dialect, ids)
+
+        return await until_passed(read)
 
     async def _lease(self, message_id: UUID) -> bool:
-        async with self.store.claiming() as connection:
-            return await messages.lease_one(connection, message_id, self.outbox.worker_id)
+        async def lease() -> bool:
+            async with self.store.claiming() as connection:
+                return await messages.lease_one(connection, message_id, self.outbox.worker_id)
+
+        return await until_passed(lease)
 
     async def _complete(self, work: Work) -> None:
         """The row's attempt, cursor and band, and the stage's settings."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Sequence
 
 import structlog
-from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
 from docproc.engine.running.keeping import Keeper
 from docproc.engine.store import workers
 from docproc.engine.store.session import Store
-from docproc.engine.store.tables import Worker as WorkerRow
 from docproc.engine.transport import Transport
 from docproc.harmless import text_for_logs
 
@@ -83,8 +80,9 @@ class Supervisor:
 
     async def _watch_readiness(self) -> None:
         while True:
-            with contextlib.suppress(SQLAlchemyError, OSError):
+            try:
                 async with self.store.reading() as session:
-                    ready = await session.scalars(select(WorkerRow.id).where(WorkerRow.is_ready))
-                    self._ready = set(ready)
+                    self._ready = await workers.ready(session, self.store)
+            except (SQLAlchemyError, OSError):
+                self._ready = set()  # nobody works without it
             await asyncio.sleep(0.5)

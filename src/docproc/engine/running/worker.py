@@ -63,8 +63,9 @@ class Worker:
 
     @property
     def is_ready(self) -> bool:
-        """Warm, consuming, and able to do heavy work: `/ready` is 200."""
-        return self._consuming and self.transport.is_connected and self.can_work()
+        """Warm, consuming, able to do heavy work, and heard by the database: `/ready` is 200."""
+        is_heard = self.transport.is_connected and self.heartbeat.is_heard
+        return self._consuming and is_heard and self.can_work()
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Until `stopping` is set; raises when a part of it fails beyond repair."""

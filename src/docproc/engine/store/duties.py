@@ -9,7 +9,10 @@ from docproc.engine.store.session import Store
 
 
 async def hold(connection: AsyncConnection, store: Store, name: str, holder: str, seconds: float) -> bool:
-    """Take or renew a duty for that long; False while another process holds it."""
+    """Take or renew a duty for that long; False while another process holds it.
+
+    Nobody holds one for longer: a term that ends far ahead was taken before the clock was set back.
+    """
     held = await rows.execute(
         connection,
         f"""
@@ -17,11 +20,13 @@ async def hold(connection: AsyncConnection, store: Store, name: str, holder: str
         VALUES (:name, :holder, {store.clock_plus(":seconds")}, 'default')
         ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
         WHERE duties.holder = excluded.holder OR duties.until < {store.clock}
+            OR duties.until > {store.clock_plus(":beyond")}
         RETURNING name
         """,
         name=name,
         holder=holder,
         seconds=float(seconds),
+        beyond=2.0 * seconds,
     )
     return bool(held)
 

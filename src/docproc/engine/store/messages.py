@@ -215,6 +215,18 @@ async def release(session: AsyncSession | AsyncConnection, dialect: str, ids: Se
     )
 
 
+async def release_queues(connection: AsyncConnection, dialect: str, queues: Sequence[str]) -> int:
+    """A broker has lost these queues, and with them every copy: publish the rows again. Returns how many."""
+    theirs = rows.among(dialect, "queue", ":queues")
+    released = await rows.execute(
+        connection,
+        f"UPDATE messages SET state = 'ready', worker_id = NULL WHERE {theirs} AND state = 'sent' "
+        "RETURNING id",
+        queues=list(queues),
+    )
+    return len(released)
+
+
 # --- delays -----------------------------------------------------------------------------------------
 
 

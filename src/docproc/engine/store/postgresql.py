@@ -8,10 +8,19 @@ import asyncpg
 
 from docproc.errors import DatabaseDownError
 
+# Refused or cut (08), shutting down or starting (57), out of connections or memory (53).
+_ABSENT = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InsufficientResourcesError,
+)
+
 
 async def connect(*args: Any, **options: Any) -> Any:
     """A connection, or one kind of error for the many ways a server can be absent."""
     try:
         return await asyncpg.connect(*args, **options)
-    except (OSError, TimeoutError, asyncpg.CannotConnectNowError, asyncpg.TooManyConnectionsError) as error:
+    except _ABSENT as error:
         raise DatabaseDownError(f"PostgreSQL takes no connections: {error}") from error

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import structlog
-from sqlalchemy import Connection, event
-from sqlalchemy.engine import make_url
+from sqlalchemy import Connection, event, text
+from sqlalchemy.engine import ExceptionContext, make_url
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
 
+from docproc.engine import disk
 from docproc.errors import ConfigurationError, DatabaseDownError
 from docproc.private import private_file, private_files, private_folder
+
+T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
@@ -128,6 +131,18 @@ class Store:
                 return
             await asyncio.sleep(_FORGET_MS / 1000)
 
+    async def problem(self) -> str | None:
+        """Why nothing can be written now; raises what the driver does where it cannot even be asked."""
+        if self.is_sqlite:
+            full = await asyncio.to_thread(disk.is_full, Path(self.url.database or "."))
+            return "the database's disk is full" if full else None
+        async with self._reader.connect() as connection:
+            if await connection.scalar(text("SELECT current_setting('transaction_read_only')")) == "off":
+                return None
+            # A session keeps this from its beginning, though the server may take writes by now.
+            await connection.invalidate()
+            return "the database takes no writes"
+
     async def close(self) -> None:
         engines = (self._reader, self._writer) if self.is_sqlite else (self._writer, self._claimer)
         for engine in engines:
@@ -184,7 +199,7 @@ class Store:
         return engine
 
     def _postgres_engine(self, *, pool_size: int, **server_settings: str) -> AsyncEngine:
-        return create_async_engine(
+        engine = create_async_engine(
             self.url,
             pool_size=pool_size,
             # No more at peaks either: a server takes 100 in all by default, and processes are many.
@@ -199,6 +214,13 @@ class Store:
             },
         )
 
+        @event.listens_for(engine.sync_engine, "handle_error")
+        def _(context: ExceptionContext) -> None:
+            if _state(context.original_exception).startswith(_USED_UP):
+                context.is_disconnect = True  # none of the pool's connections is given out again
+
+        return engine
+
 
 def _private_database(path: Path) -> None:
     """Nobody else reads it. SQLite gives the files that it makes beside it the database's own permissions."""
@@ -207,8 +229,20 @@ def _private_database(path: Path) -> None:
     private_files(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal"))
 
 
-# SQLSTATEs that only mean "again": serialization failure, deadlock.
-_AGAIN = {"40001", "40P01"}
+# SQLSTATEs that only mean "again": serialization failure, deadlock, a statement that somebody else cancelled.
+_AGAIN = {"40001", "40P01", "57014"}
+# Those after which a session is of no use: a read-only one stays so, though the server that was in recovery
+# takes writes by now (25006); the server is going, or coming (57P); the connection is lost (08).
+_USED_UP = ("25006", "57P", "08")
+# The server is out of something: disk (53100), memory, connections.
+_SHORT = "53"
+_DISK_FULL = "53100"
+_FIRST_WAIT_SECONDS = 0.05
+_LONGEST_WAIT_SECONDS = 1.0
+
+
+def _state(error: BaseException | None) -> str:
+    return getattr(error, "sqlstate", None) or ""
 
 
 def is_passing(error: BaseException) -> bool:
@@ -220,11 +254,30 @@ def is_passing(error: BaseException) -> bool:
         return True
     if not isinstance(error, DBAPIError):
         return False
-    code = getattr(error.orig, "sqlstate", None) or ""
-    # 08: connection lost. 57P: server shutting down or starting. 53: out of resources.
-    if error.connection_invalidated or code in _AGAIN or code.startswith(("08", "57P", "53")):
+    state = _state(error.orig)
+    if error.connection_invalidated or state in _AGAIN or state.startswith((*_USED_UP, _SHORT)):
         return True
-    return isinstance(error, OperationalError) and "locked" in str(error.orig)
+    return is_full(error) or (isinstance(error, OperationalError) and "locked" in str(error.orig))
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether the database's disk is full: it passes, when somebody makes room."""
+    if not isinstance(error, DBAPIError):
+        return False
+    return _state(error.orig) == _DISK_FULL or "database or disk is full" in str(error.orig)
+
+
+async def until_passed(action: Callable[[], Awaitable[T]]) -> T:
+    """Its result, however long the database's trouble lasts; for what repeats without harm."""
+    wait = _FIRST_WAIT_SECONDS
+    while True:
+        try:
+            return await action()
+        except Exception as error:
+            if not is_passing(error):
+                raise
+        await asyncio.sleep(wait)
+        wait = min(wait * 2, _LONGEST_WAIT_SECONDS)
 
 
 def _postgres_connect() -> Any:

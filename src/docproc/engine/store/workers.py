@@ -7,7 +7,7 @@ import secrets
 import socket
 from typing import Any
 
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from docproc.engine.store import rows
 from docproc.engine.store.session import Store
@@ -72,6 +72,12 @@ async def leave(connection: AsyncConnection, worker_id: str) -> list[str]:
 
 async def take_over(connection: AsyncConnection, store: Store) -> tuple[list[str], list[str]]:
     """Free what dead workers held; returns (dead workers, queues to look at)."""
+    # The clock was set back: a beat of the future would keep the dead alive till then. The living beat again.
+    await rows.execute(
+        connection,
+        f"UPDATE workers SET beat_at = {store.clock} WHERE beat_at > {store.clock_plus(':age')}",
+        age=STALE_SECONDS,
+    )
     stale = await rows.execute(
         connection,
         f"DELETE FROM workers WHERE beat_at < {store.clock_plus(':age')} RETURNING id",
@@ -92,6 +98,16 @@ async def free_orphans(connection: AsyncConnection) -> list[str]:
         "AND NOT EXISTS (SELECT 1 FROM workers w WHERE w.id = messages.worker_id) RETURNING queue",
     )
     return sorted({row.queue for row in freed})
+
+
+async def ready(session: AsyncSession, store: Store) -> set[str]:
+    """Who said "ready" lately; older words may be those of a worker that no longer reaches the database."""
+    found = await rows.execute(
+        session,
+        f"SELECT id FROM workers WHERE is_ready AND beat_at > {store.clock_plus(':age')}",
+        age=-STALE_SECONDS,
+    )
+    return {row.id for row in found}
 
 
 async def seconds_to_next_stale(connection: AsyncConnection, store: Store) -> float:

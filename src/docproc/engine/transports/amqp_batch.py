@@ -67,3 +67,12 @@ def _method(exchange: str, routing_key: str, channel_number: int) -> bytes:
     # mandatory: a copy that no queue wants comes back as an error instead of vanishing.
     method = Basic.Publish(exchange=exchange, routing_key=routing_key, mandatory=True)
     return pamqp.frame.marshal(method, channel_number)
+
+
+def is_blocked(connection: Any) -> bool:
+    """Whether the broker said that it takes nothing from us (connection.blocked). From any thread.
+
+    aiormq lets one wait for the end of it, and not ask.
+    """
+    unblocked = getattr(connection, "_Connection__connection_unblocked", None)
+    return unblocked is not None and not unblocked.is_set()

@@ -11,7 +11,13 @@ from uuid import UUID
 import aiormq
 import structlog
 from aiormq.abc import AbstractChannel, AbstractConnection, DeliveredMessage
-from aiormq.exceptions import AMQPError, ChannelClosed, ChannelPreconditionFailed, PublishError
+from aiormq.exceptions import (
+    AMQPError,
+    ChannelClosed,
+    ChannelNotFoundEntity,
+    ChannelPreconditionFailed,
+    PublishError,
+)
 
 from docproc.engine.transport import (
     BACKOFFICE_EXCHANGE,
@@ -32,7 +38,11 @@ log = structlog.get_logger(__name__)
 HEARTBEAT_SECONDS = 5
 MAX_PRIORITY = 9
 PUBLISH_TIMEOUT_SECONDS = 30
+# How often a publisher that waits for confirmations looks whether the broker takes anything at all.
+BLOCKED_CHECK_SECONDS = 0.1
 LINGER_SECONDS = 0.005
+FIRST_PAUSE_SECONDS = 0.1
+LONGEST_PAUSE_SECONDS = 2.0
 
 # What a lost connection looks like; aiormq raises RuntimeError on channels that are closing.
 _LOST = (AMQPError, ConnectionError, OSError, TimeoutError, RuntimeError)
@@ -59,6 +69,11 @@ class RabbitMqTransport(Transport):
         self._keeper: asyncio.Task[None] | None = None
         # Deliveries of each channel that are not acknowledged yet.
         self._open_tags: dict[AbstractChannel, set[int]] = {}
+        # Queues that somebody here consumes but the broker does not deliver now.
+        self._silent: set[str] = set()
+        # Queues that were not there and were declared anew: their copies are gone.
+        self._lost_queues: set[str] = set()
+        self._declaring = asyncio.Lock()
 
     @classmethod
     def create(cls, context: TransportContext) -> Self:
@@ -72,7 +87,18 @@ class RabbitMqTransport(Transport):
 
     @property
     def is_connected(self) -> bool:
-        return self._up.is_set() and self._connection is not None and not self._connection.is_closed
+        return self.can_publish and not self._silent
+
+    @property
+    def can_publish(self) -> bool:
+        """The connection stands, and the broker has not said that it takes nothing (an alarm)."""
+        connection = self._connection
+        is_up = self._up.is_set() and connection is not None and not connection.is_closed
+        return is_up and not amqp_batch.is_blocked(connection)
+
+    def take_lost_queues(self) -> set[str]:
+        lost, self._lost_queues = self._lost_queues, set()
+        return lost
 
     # --- connection -----------------------------------------------------------------------------------
 
@@ -87,10 +113,10 @@ class RabbitMqTransport(Transport):
 
     async def close(self) -> None:
         self.stop()
-        if self._keeper is not None:
+        while self._keeper is not None and not self._keeper.done():
+            # More than once: aiormq turns the end of a call into another error, and the keeper goes on.
             self._keeper.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._keeper
+            await asyncio.wait({self._keeper}, timeout=0.5)
         await self._disconnect()
 
     def stop(self) -> None:
@@ -99,11 +125,19 @@ class RabbitMqTransport(Transport):
     async def _connect(self) -> None:
         self._lost.clear()
         separator = "&" if "?" in self.url else "?"
-        self._connection = await aiormq.connect(f"{self.url}{separator}heartbeat={HEARTBEAT_SECONDS}")
-        self._connection.closing.add_done_callback(lambda _: self._lost.set())
-        await self._declare(self._connection)
-        self._publisher = await self._connection.channel(publisher_confirms=True, on_return_raises=True)
+        connection = await aiormq.connect(f"{self.url}{separator}heartbeat={HEARTBEAT_SECONDS}")
+        self._connection = connection
+        connection.closing.add_done_callback(lambda _: self._lose(connection))
+        await self._declare(connection)
+        self._publisher = await connection.channel(publisher_confirms=True, on_return_raises=True)
+        # The broker closes it alone when an exchange is gone: nothing could be published ever after.
+        self._publisher.closing.add_done_callback(lambda _: self._lose(connection))
         self._up.set()
+
+    def _lose(self, connection: AbstractConnection) -> None:
+        """Unless it is an old one, whose end is known."""
+        if connection is self._connection:
+            self._lost.set()
 
     async def _disconnect(self) -> None:
         self._up.clear()
@@ -111,9 +145,10 @@ class RabbitMqTransport(Transport):
             with contextlib.suppress(*_LOST):
                 async with asyncio.timeout(5):
                     await self._connection.close()
+        self._connection = None  # its last words are none of the next one's
 
     async def _keep_connected(self) -> None:
-        wait = 0.1
+        wait = FIRST_PAUSE_SECONDS
         while True:
             await self._lost.wait()
             await self._disconnect()
@@ -121,17 +156,21 @@ class RabbitMqTransport(Transport):
                 async with asyncio.timeout(10):
                     await self._connect()
                 log.info("rabbitmq_connected")
-                wait = 0.1
+                wait = FIRST_PAUSE_SECONDS
             except _LOST as error:
                 log.warning("rabbitmq_reconnecting", error=str(error), wait_s=wait)
                 self._lost.set()
                 await asyncio.sleep(wait)
-                wait = min(wait * 2, 2.0)
+                wait = min(wait * 2, LONGEST_PAUSE_SECONDS)
 
     # --- topology -------------------------------------------------------------------------------------
 
     async def _declare(self, connection: AbstractConnection) -> None:
-        """Exchanges, queues and bindings of the specification; declaring again changes nothing."""
+        """Exchanges, queues and bindings of the specification; declaring again changes nothing.
+
+        Queues that were not there are remembered: whatever copies were in them have to be published again.
+        """
+        missing = [queue for queue in self.topology.bindings if not await self._exists(connection, queue)]
         channel = await connection.channel(publisher_confirms=False)
         for exchange, kind in (
             (DIRECT_EXCHANGE, "direct"),
@@ -145,6 +184,16 @@ class RabbitMqTransport(Transport):
             channel = await self._declare_queue(connection, channel, queue)
             await channel.queue_bind(queue, exchange, routing_key=routing_key)
         await channel.close()
+        self._lost_queues.update(missing)
+
+    async def _exists(self, connection: AbstractConnection, queue: str) -> bool:
+        channel = await connection.channel(publisher_confirms=False)
+        try:
+            await channel.queue_declare(queue, passive=True)
+        except ChannelNotFoundEntity:
+            return False
+        await channel.close()
+        return True
 
     async def _declare_queue(
         self, connection: AbstractConnection, channel: AbstractChannel, queue: str
@@ -188,17 +237,34 @@ class RabbitMqTransport(Transport):
 
     async def publish(self, copies: Sequence[Copy]) -> None:
         """All copies at once, each confirmed by the broker; a copy no queue wants is an error."""
-        channel = self._publisher
-        if channel is None or channel.is_closed or not self.is_connected:
-            raise TransportError("not connected to RabbitMQ", remedy="It is published after reconnecting")
+        channel, connection = self._publisher, self._connection
+        if channel is None or channel.is_closed or connection is None or not self.can_publish:
+            raise TransportError("RabbitMQ takes nothing now", remedy="It is published when it does")
         try:
-            confirmations = await amqp_batch.publish(channel, copies)
             async with asyncio.timeout(PUBLISH_TIMEOUT_SECONDS):
-                await asyncio.wait(confirmations)
+                confirmations = await self._written(channel, copies)
+                await self._until_confirmed(connection, confirmations)
         except _LOST as error:
             raise TransportError(f"RabbitMQ did not confirm in time: {error}") from error
         for copy, confirmation in zip(copies, confirmations, strict=True):
             self._check(copy, confirmation)
+
+    async def _written(self, channel: AbstractChannel, copies: Sequence[Copy]) -> list[asyncio.Future[Any]]:
+        try:
+            return await amqp_batch.publish(channel, copies)
+        except BaseException:  # cancelled, too: tags were given out that the broker will not count
+            self._lost.set()
+            raise
+
+    async def _until_confirmed(
+        self, connection: AbstractConnection, confirmations: Sequence[asyncio.Future[Any]]
+    ) -> None:
+        """An alarm is told after the first frames under it: what they carried is published again later."""
+        waiting: set[asyncio.Future[Any]] = set(confirmations)
+        while waiting:
+            _, waiting = await asyncio.wait(waiting, timeout=BLOCKED_CHECK_SECONDS)
+            if waiting and amqp_batch.is_blocked(connection):
+                raise TransportError("RabbitMQ takes nothing now: a memory or disk alarm")
 
     def _check(self, copy: Copy, confirmation: asyncio.Future[Any]) -> None:
         if confirmation.cancelled():
@@ -213,25 +279,49 @@ class RabbitMqTransport(Transport):
     # --- consuming ------------------------------------------------------------------------------------
 
     async def consume(self, queue: str, *, batch: int, slots: int) -> AsyncIterator[list[Delivery]]:
-        while not self._stopped.is_set():
-            if not await self._until(self._up):
-                return
-            try:
-                async for group in self._consume_once(queue, batch, slots):
-                    yield group
-            except _LOST as error:
-                if self._stopped.is_set():
+        pause = FIRST_PAUSE_SECONDS
+        self._silent.add(queue)
+        try:
+            while await self._until(self._up):
+                try:
+                    async for group in self._consume_once(queue, batch, slots):
+                        pause = FIRST_PAUSE_SECONDS
+                        yield group
                     return
-                log.warning("consumer_lost", queue=queue, error=str(error))
-                # The keeper may not have noticed yet: do not spin on a dead connection.
-                await asyncio.sleep(0.1)
+                except _LOST as error:
+                    if self._stopped.is_set():
+                        return
+                    log.warning("consumer_lost", queue=queue, error=str(error))
+                if not await self._restored(queue):
+                    # The keeper may not have noticed yet: do not spin on a dead connection.
+                    await asyncio.sleep(pause)
+                    pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+        finally:
+            self._silent.discard(queue)
+
+    async def _restored(self, queue: str) -> bool:
+        """Where the connection stands, the queue is gone, or was given to others: have it declared again."""
+        async with self._declaring:
+            connection = self._connection
+            if connection is None or connection.is_closed or not self._up.is_set():
+                return False
+            try:
+                async with asyncio.timeout(10):
+                    await self._declare(connection)
+            except _LOST as error:
+                log.warning("queue_not_declared", queue=queue, error=str(error))
+                return False
+        return True
 
     async def _consume_once(self, queue: str, batch: int, slots: int) -> AsyncIterator[list[Delivery]]:
-        """Until the connection is lost or the transport is stopped."""
-        assert self._connection is not None
+        """Until the connection is lost, the broker ends the consumer, or the transport is stopped."""
+        if self._connection is None:
+            raise ConnectionError("the connection is being made")
         channel = await self._connection.channel(publisher_confirms=False)
         arrived: asyncio.Queue[DeliveredMessage | None] = asyncio.Queue()
         channel.closing.add_done_callback(lambda _: arrived.put_nowait(None))
+        # Basic.Cancel: the queue was deleted, or moved with a failover. The channel stays open, and silent.
+        channel.on_consumer_cancel_callbacks.add(lambda _: arrived.put_nowait(None))
         await channel.basic_qos(prefetch_count=batch * slots)
 
         open_tags = self._open_tags.setdefault(channel, set())
@@ -241,6 +331,7 @@ class RabbitMqTransport(Transport):
             arrived.put_nowait(message)
 
         started = await channel.basic_consume(queue, receive)
+        self._silent.discard(queue)
         ending = asyncio.create_task(self._end_on_stop(channel, started.consumer_tag, arrived))
         try:
             group: list[DeliveredMessage] = []
@@ -256,11 +347,15 @@ class RabbitMqTransport(Transport):
                     group.append(more)
                 yield [_delivery(queue, message) for message in group]
             if not self._stopped.is_set():
-                raise ConnectionError(f"the channel of {queue} was closed")
+                raise ConnectionError(f"the broker ended the consumer of {queue}")
         finally:
             ending.cancel()
             if not self._stopped.is_set():
+                self._silent.add(queue)
                 self._open_tags.pop(channel, None)
+                with contextlib.suppress(*_LOST):
+                    async with asyncio.timeout(5):
+                        await channel.close()  # what it had delivered goes back, if the queue is still there
 
     async def _end_on_stop(
         self, channel: AbstractChannel, consumer_tag: str | None, arrived: asyncio.Queue[Any]

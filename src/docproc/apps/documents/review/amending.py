@@ -162,7 +162,7 @@ class Amending:
     async def _amend(self, opened: Opened, amendment: Amendment) -> None:
         async with self.store.writing() as session:
             copies = await self._write(session, opened.request.id, amendment)
-        await self.application.relay.publish(copies)
+        await self.application.relay.hand_over(copies)
 
     async def _write(self, session: AsyncSession, request_id: UUID, amendment: Amendment) -> list[Copy]:
         await _check_quiet(session, request_id)
