@@ -37,6 +37,7 @@ log = structlog.get_logger(__name__)
 
 HEARTBEAT_SECONDS = 5
 MAX_PRIORITY = 9
+CONNECT_TIMEOUT_SECONDS = 10
 PUBLISH_TIMEOUT_SECONDS = 30
 # How often a publisher that waits for confirmations looks whether the broker takes anything at all.
 BLOCKED_CHECK_SECONDS = 0.1
@@ -104,7 +105,7 @@ class RabbitMqTransport(Transport):
 
     async def open(self) -> None:
         try:
-            await self._connect()
+            await self._attempt()
         except _LOST as error:
             raise TransportError(
                 f"RabbitMQ is out of reach: {error}", remedy="Check DOCPROC_RABBITMQ_URL and the broker"
@@ -121,6 +122,19 @@ class RabbitMqTransport(Transport):
 
     def stop(self) -> None:
         self._stopped.set()
+
+    async def _attempt(self) -> None:
+        """Connect in a task of its own: aiormq tells of a connection that ends during the handshake by a
+        CancelledError, which would else be taken for the end of whoever keeps us connected."""
+        attempt = asyncio.create_task(self._connect())
+        try:
+            async with asyncio.timeout(CONNECT_TIMEOUT_SECONDS):
+                await asyncio.wait({attempt})
+        finally:
+            attempt.cancel()
+        if attempt.cancelled():
+            raise ConnectionError("the connection ended while it was made")
+        attempt.result()
 
     async def _connect(self) -> None:
         self._lost.clear()
@@ -153,8 +167,7 @@ class RabbitMqTransport(Transport):
             await self._lost.wait()
             await self._disconnect()
             try:
-                async with asyncio.timeout(10):
-                    await self._connect()
+                await self._attempt()
                 log.info("rabbitmq_connected")
                 wait = FIRST_PAUSE_SECONDS
             except _LOST as error:
