@@ -302,14 +302,15 @@ class Run:
         self._note("duplicated", traces - wanted)
         for request_id, units in self.expected.items():
             request = found.get(request_id)
-            if (
-                request is None
-                or request.status != "completed"
-                or (request.result_payload or {}).get("units") != units
-            ):
+            if not self._is_whole(request, units):
                 self.report.lost += 1
                 status = request.status if request else "gone"
                 self.report.problems.append(f"request {request_id}: {status}")
+
+    def _is_whole(self, request: Request | None, units: int) -> bool:
+        if request is None or request.status != "completed":
+            return False
+        return bool((request.result_payload or {}).get("units") == units)
 
     def _effects(self, request_id: UUID, units: int) -> Iterator[tuple[str, int]]:
         yield "split", -1

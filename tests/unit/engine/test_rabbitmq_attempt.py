@@ -19,8 +19,10 @@ class Interrupted(RabbitMqTransport):
     async def _connect(self) -> None:
         self.attempts += 1
         self._lost.clear()
-        if self.attempts < 3:
+        if self.attempts == 1:
             raise asyncio.CancelledError
+        if self.attempts == 2:
+            raise KeyError("a frame nobody expects")
         self._up.set()
 
 

@@ -38,6 +38,7 @@ log = structlog.get_logger(__name__)
 HEARTBEAT_SECONDS = 5
 MAX_PRIORITY = 9
 CONNECT_TIMEOUT_SECONDS = 10
+CLOSE_TIMEOUT_SECONDS = 5
 PUBLISH_TIMEOUT_SECONDS = 30
 # How often a publisher that waits for confirmations looks whether the broker takes anything at all.
 BLOCKED_CHECK_SECONDS = 0.1
@@ -127,11 +128,9 @@ class RabbitMqTransport(Transport):
         """Connect in a task of its own: aiormq tells of a connection that ends during the handshake by a
         CancelledError, which would else be taken for the end of whoever keeps us connected."""
         attempt = asyncio.create_task(self._connect())
-        try:
-            async with asyncio.timeout(CONNECT_TIMEOUT_SECONDS):
-                await asyncio.wait({attempt})
-        finally:
-            attempt.cancel()
+        await _bounded(attempt, CONNECT_TIMEOUT_SECONDS)
+        if not attempt.done():
+            raise TimeoutError(f"no connection within {CONNECT_TIMEOUT_SECONDS} s")
         if attempt.cancelled():
             raise ConnectionError("the connection ended while it was made")
         attempt.result()
@@ -156,9 +155,7 @@ class RabbitMqTransport(Transport):
     async def _disconnect(self) -> None:
         self._up.clear()
         if self._connection is not None:
-            with contextlib.suppress(*_LOST):
-                async with asyncio.timeout(5):
-                    await self._connection.close()
+            await _bounded(asyncio.ensure_future(self._connection.close()), CLOSE_TIMEOUT_SECONDS)
         self._connection = None  # its last words are none of the next one's
 
     async def _keep_connected(self) -> None:
@@ -170,8 +167,9 @@ class RabbitMqTransport(Transport):
                 await self._attempt()
                 log.info("rabbitmq_connected")
                 wait = FIRST_PAUSE_SECONDS
-            except _LOST as error:
-                log.warning("rabbitmq_reconnecting", error=str(error), wait_s=wait)
+            except Exception as error:  # noqa: BLE001 # a server that is half up makes aiormq raise anything
+                told = str(error) or type(error).__name__
+                log.warning("rabbitmq_reconnecting", error=told, wait_s=wait)
                 self._lost.set()
                 await asyncio.sleep(wait)
                 wait = min(wait * 2, LONGEST_PAUSE_SECONDS)
@@ -426,3 +424,12 @@ def _delivery(queue: str, message: DeliveredMessage) -> Delivery:
         is_own=own,
         handle=message,
     )
+
+
+async def _bounded(call: asyncio.Future[Any], seconds: float) -> None:
+    """Wait for a call of aiormq, but no longer: it may swallow its cancellation, and then never ends."""
+    call.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody else may ask
+    try:
+        await asyncio.wait({call}, timeout=seconds)
+    finally:
+        call.cancel()
