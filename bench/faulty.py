@@ -168,7 +168,7 @@ class Twice(Transport):
     def wake_delayed(self, queue: str) -> None:
         self.inner.wake_delayed(queue)
 
-    def take_lost_queues(self) -> set[str]:
+    def take_lost_queues(self) -> dict[str, float]:
         return self.inner.take_lost_queues()
 
     def stop(self) -> None:

@@ -157,9 +157,10 @@ class Transport(ABC):
     def wake_delayed(self, queue: str) -> None:
         """A message of this queue was delayed; called so that nobody has to poll for due ones."""
 
-    def take_lost_queues(self) -> set[str]:
-        """Queues that a broker had forgotten, told once: their rows are published again."""
-        return set()
+    def take_lost_queues(self) -> dict[str, float]:
+        """Queues that a broker did not have, told once, and when that was seen (`time.monotonic`): rows whose
+        copies were sent before are published again."""
+        return {}
 
     @abstractmethod
     def stop(self) -> None:

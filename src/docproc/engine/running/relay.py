@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -40,7 +41,7 @@ class Relay:
         # Publishing that nobody waits for any more.
         self._under_way: set[asyncio.Task[None]] = set()
         # Queues that the broker had forgotten: their copies have to be published again.
-        self._lost_queues: set[str] = set()
+        self._lost_queues: dict[str, float] = {}
         self._wake = asyncio.Event()
 
     async def publish(self, copies: Sequence[Copy]) -> None:
@@ -113,13 +114,13 @@ class Relay:
     async def _give_back(self) -> None:
         """What I vouched for but could not publish is open again, and what the broker has lost."""
         self._lost_queues |= self.transport.take_lost_queues()
-        if self._lost_queues:
-            queues = sorted(self._lost_queues)
+        for queue, seen_at in sorted(self._lost_queues.items()):
+            age = time.monotonic() - seen_at  # what was sent since then went to the queue that is there now
             async with self.store.claiming() as connection:
-                lost = await messages.release_queues(connection, self.store.dialect, queues)
-            self._lost_queues.difference_update(queues)
+                lost = await messages.release_queue(connection, self.store, queue, age)
+            del self._lost_queues[queue]
             if lost:
-                log.warning("copies_lost", queues=queues, messages=lost)
+                log.warning("copies_lost", queue=queue, messages=lost)
         if self._unpublished:
             ids = list(self._unpublished)
             async with self.store.claiming() as connection:

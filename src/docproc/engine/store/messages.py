@@ -215,14 +215,15 @@ async def release(session: AsyncSession | AsyncConnection, dialect: str, ids: Se
     )
 
 
-async def release_queues(connection: AsyncConnection, dialect: str, queues: Sequence[str]) -> int:
-    """A broker has lost these queues, and with them every copy: publish the rows again. Returns how many."""
-    theirs = rows.among(dialect, "queue", ":queues")
+async def release_queue(connection: AsyncConnection, store: Store, queue: str, age_seconds: float) -> int:
+    """A broker had lost a queue, and with it every copy that is older: publish the rows again. Returns how
+    many."""
     released = await rows.execute(
         connection,
-        f"UPDATE messages SET state = 'ready', worker_id = NULL WHERE {theirs} AND state = 'sent' "
-        "RETURNING id",
-        queues=list(queues),
+        "UPDATE messages SET state = 'ready', worker_id = NULL WHERE queue = :queue AND state = 'sent' "
+        f"AND available_at < {store.clock_plus(':age')} RETURNING id",
+        queue=queue,
+        age=-age_seconds,
     )
     return len(released)
 

@@ -134,6 +134,8 @@ class Store:
     async def problem(self) -> str | None:
         """Why nothing can be written now; raises what the driver does where it cannot even be asked."""
         if self.is_sqlite:
+            async with self.reading() as session:
+                await session.execute(text("SELECT 1"))
             full = await asyncio.to_thread(disk.is_full, Path(self.url.database or "."))
             return "the database's disk is full" if full else None
         async with self._reader.connect() as connection:

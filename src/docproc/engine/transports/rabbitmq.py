@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, Self
 from uuid import UUID
@@ -74,7 +75,7 @@ class RabbitMqTransport(Transport):
         # Queues that somebody here consumes but the broker does not deliver now.
         self._silent: set[str] = set()
         # Queues that were not there and were declared anew: their copies are gone.
-        self._lost_queues: set[str] = set()
+        self._lost_queues: dict[str, float] = {}
         self._declaring = asyncio.Lock()
 
     @classmethod
@@ -98,8 +99,8 @@ class RabbitMqTransport(Transport):
         is_up = self._up.is_set() and connection is not None and not connection.is_closed
         return is_up and not amqp_batch.is_blocked(connection)
 
-    def take_lost_queues(self) -> set[str]:
-        lost, self._lost_queues = self._lost_queues, set()
+    def take_lost_queues(self) -> dict[str, float]:
+        lost, self._lost_queues = self._lost_queues, {}
         return lost
 
     # --- connection -----------------------------------------------------------------------------------
@@ -182,6 +183,7 @@ class RabbitMqTransport(Transport):
         Queues that were not there are remembered: whatever copies were in them have to be published again.
         """
         missing = [queue for queue in self.topology.bindings if not await self._exists(connection, queue)]
+        seen_at = time.monotonic()
         channel = await connection.channel(publisher_confirms=False)
         for exchange, kind in (
             (DIRECT_EXCHANGE, "direct"),
@@ -195,7 +197,7 @@ class RabbitMqTransport(Transport):
             channel = await self._declare_queue(connection, channel, queue)
             await channel.queue_bind(queue, exchange, routing_key=routing_key)
         await channel.close()
-        self._lost_queues.update(missing)
+        self._lost_queues.update(dict.fromkeys(missing, seen_at))
 
     async def _exists(self, connection: AbstractConnection, queue: str) -> bool:
         channel = await connection.channel(publisher_confirms=False)
