@@ -31,8 +31,6 @@ SLOW_SECONDS = 600.0
 _SLOW_PAGES = 1000
 _CLIENTS = 1000
 
-_SMALLER = "Try a smaller width"
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -44,6 +42,10 @@ class Asked:
     # The whole of what decides how it looks.
     name: str
     width: int
+
+
+# What a client can do about a page that takes too long.
+_SMALLER = "Try a smaller width"
 
 
 @dataclass(eq=False, slots=True)
