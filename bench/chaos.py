@@ -38,11 +38,9 @@ from docproc.engine.store.columns import moment_of
 
 UNITS = 4
 LOAD_SECONDS = 0.8  # between two requests of the load: a probe must not wait behind a backlog
-# How long until a service that was harmed is there again, and a probe is answered.
-RECOVERY_SECONDS, BROKER_RECOVERY_SECONDS = 10.0, 15.0
 # After this long without a recovery the run tells of it and goes on.
 PATIENCE_SECONDS = 60.0
-# An answer counts as late only this long after the deadline, or after the database could be written again.
+# An answer counts as late only this long after the deadline: the database may not have been writable.
 GRACE_SECONDS = 5.0
 QUICK_FAULTS = 4
 
@@ -74,7 +72,6 @@ class Chaos(faults.Run):
         self.outcome = Outcome(system, seed)
         self.corrected: set[UUID] = set()
         self.chance = random.Random(seed)
-        self._writable_at = time.time()
 
     async def attack(self, *, number: int | None = None, seconds: float | None = None) -> Outcome:
         """So many faults, or faults for so long."""
@@ -122,7 +119,6 @@ class Chaos(faults.Run):
     async def _one_fault(self) -> None:
         fault = self.chance.choice(chaos_faults.possible(self.target))
         told = await fault(self.target)
-        self._writable_at = time.time()
         began = time.monotonic()
         recovered = await self._recovered()
         took = time.monotonic() - began
