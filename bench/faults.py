@@ -250,9 +250,8 @@ class Run:
             unit_key="unit:0",
             payload={"index": 0, "corrected": True},
         )
-        router = await app.versions.router(message)
         async with app.store.writing() as session:
-            copies = await app.outbox.send(session, router.after(message))  # type: ignore[arg-type] # no branch here
+            copies = await app.outbox.resume(session, message)
         await app.relay.publish(copies)
 
     async def _answered(self, generation: int) -> bool:

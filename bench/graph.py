@@ -82,6 +82,7 @@ class Poison(Work):
 class Count(JoinComponent):
     component_name = "bench_join"
     batch = 200
+    only_counts = True
 
     async def after_join(self, join: Join, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
         return [(NEXT, message.model_copy(update={"payload": {"units": join.expected_count}}))]

@@ -114,6 +114,10 @@ class DatabaseDownError(TransportError, OSError):
     """The database takes no connections now; whatever was under way is repeated when it does."""
 
 
+class CutOffError(TransportError):
+    """Work was broken off with its transaction, through no fault of the message: it is repeated at once."""
+
+
 class UnroutableError(TransportError):
     """No queue is bound to a routing key: the message stays in the database, nothing is lost."""
 

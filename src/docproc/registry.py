@@ -18,6 +18,11 @@ from docproc.installed import find_applications
 ENTRY_POINT_GROUP = "docproc.components"
 
 Binding = tuple[str, str]
+# What a manifest and its classes must say alike.
+_DECLARED = (
+    "input_queue", "takes", "gives", "status", "joins", "collects", "only_counts", "keeps_bodies",
+    "asks_people",
+)  # fmt: skip
 
 
 def declared(applications: Iterable[Application]) -> dict[str, ComponentSpec]:
@@ -124,7 +129,7 @@ class Registry:
         if spec is None:
             return
         said = spec_of(component)
-        for key in ("input_queue", "takes", "gives", "status", "joins", "collects", "asks_people"):
+        for key in _DECLARED:
             if getattr(said, key) != getattr(spec, key):
                 raise ConfigurationError(
                     f"component {name!r}: its manifest declares {key} {getattr(spec, key)!r}, "

@@ -77,6 +77,8 @@ class Settings(SettingsSection):
     database_connections: int = Field(default=6, ge=2)
     components: Annotated[dict[str, str], NoDecode] = Field(default_factory=dict)
     quorum_queues: bool = False
+    # Go on with light stages in the transaction of the stage before; a stage may say `chain: off` for itself.
+    chaining: bool = True
     shutdown_seconds: float = Field(default=30, gt=0)
     retention_days: float = Field(default=30, gt=0)
     child_memory_mb: int = Field(default=4096, ge=64)

@@ -98,6 +98,9 @@ class BaseComponent(ABC):
     asks_people: ClassVar[bool] = False
     # Where `offload` runs heavy work.
     runs_in: ClassVar[Where] = Where.LOOP
+    # Whether its messages may be handled in the transaction of the stage before, where one process hosts both
+    # and this one is light (chaining.py). What that stage wrote is seen through `session` alone.
+    chains: ClassVar[bool] = True
     # The routing key its queue is bound to; None: as QUEUE_BINDINGS says, else the component's name.
     routing_key: ClassVar[str | None] = None
 
@@ -235,6 +238,11 @@ class JoinComponent(BaseComponent):
     collects: ClassVar[str | None] = None
     # True: keep each arriving message in `fan_in_arrivals.body`, for `after_join` to read.
     keeps_bodies: ClassVar[bool] = False
+    # True: units need nothing but to be counted (`before_join` has nothing to do), so whoever sends one here
+    # counts it in its own transaction, and a message comes only when the join is complete. Where that depends
+    # on the flow, the path of a function ("package.module:name") of workflow, stage and message that says so.
+    # Messages that do come here, from another system say, are counted as always.
+    only_counts: ClassVar[bool | str] = False
     batch = 100
 
     @abstractmethod
@@ -274,7 +282,10 @@ class JoinComponent(BaseComponent):
 
     async def _count(self, messages: Sequence[PipelineMessage], session: AsyncSession) -> list[Join]:
         """Count the units in one go; returns the joins that are complete now."""
-        arrivals = [self._arrival(message) for message in messages]
+        arrivals = [
+            fan_in.Arrival.of(message, self.collects or message.current_stage, body=self.keeps_bodies)
+            for message in messages
+        ]
         counted = [i for i, arrival in enumerate(arrivals) if not _is_nudge(arrival.unit_key)]
         fired = await fan_in.arrive(session, [arrivals[i] for i in counted])
         joins = [replace(join, completed_by=counted[join.completed_by]) for join in fired]
@@ -283,11 +294,6 @@ class JoinComponent(BaseComponent):
                 sealed = await fan_in.sealed_join(session, arrival, index)
                 joins.extend([sealed] if sealed else [])
         return joins
-
-    def _arrival(self, message: PipelineMessage) -> fan_in.Arrival:
-        failure = message.failure.model_dump_json() if message.failure else None
-        stage = self.collects or message.current_stage
-        return fan_in.Arrival.of(message, stage, body=self.keeps_bodies, failure=failure)
 
 
 def _is_nudge(unit_key: str) -> bool:
@@ -312,5 +318,7 @@ def spec_of(component: type[BaseComponent]) -> ComponentSpec:
         status=component.status,
         joins=issubclass(component, JoinComponent),
         collects=getattr(component, "collects", None),
+        only_counts=getattr(component, "only_counts", False),
+        keeps_bodies=getattr(component, "keeps_bodies", False),
         asks_people=component.asks_people,
     )

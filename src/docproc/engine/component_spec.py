@@ -28,6 +28,11 @@ class ComponentSpec:
     # True: a JoinComponent, and the name under which it counts.
     joins: bool = False
     collects: str | None = None
+    # For a join: whether all it does with a unit is count it, so that whoever sends the unit there counts it
+    # in its own transaction. The path of a function (workflow, stage, message) -> bool where it depends.
+    only_counts: bool | str = False
+    # For a join: arriving messages are kept in `fan_in_arrivals.body`.
+    keeps_bodies: bool = False
     asks_people: bool = False
 
     @property

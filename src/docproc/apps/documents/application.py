@@ -34,6 +34,7 @@ _COMPONENTS = (
     _component(
         "classification_aggregator", "ClassificationAggregator", "page.classified",
         takes=PAGE, gives=DOCUMENT, joins=True, collects="classification", asks_people=True,
+        only_counts=f"{_PACKAGE}.counting:counts_pages",
     ),
     _component(
         "extractor", "Extractor", "doc.extract",
@@ -42,6 +43,7 @@ _COMPONENTS = (
     _component(
         "extraction_aggregator", "ExtractionAggregator", "doc.extracted",
         takes=(DOCUMENT, PAGE), joins=True, collects="extraction",
+        only_counts=f"{_PACKAGE}.counting:counts_documents",
     ),
     _component(
         "consolidator", "Consolidator", "request.consolidate",

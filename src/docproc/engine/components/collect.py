@@ -15,6 +15,7 @@ class Collect(JoinComponent):
 
     component_name = "collect"
     keeps_bodies = True
+    only_counts = True
 
     async def after_join(self, join: Join, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
         found = await fan_in.bodies(session, join)

@@ -7,7 +7,7 @@ from docproc.engine.component_spec import REQUEST_UNIT, ComponentSpec
 _HERE = "docproc.engine.components"
 
 COMPONENTS = (
-    ComponentSpec("collect", f"{_HERE}.collect:Collect", joins=True),
+    ComponentSpec("collect", f"{_HERE}.collect:Collect", joins=True, only_counts=True, keeps_bodies=True),
     ComponentSpec(
         "workflow_router",
         f"{_HERE}.workflow_router:WorkflowRouter",

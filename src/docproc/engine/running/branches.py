@@ -11,13 +11,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.engine.message import PipelineMessage
 from docproc.engine.running.sending import Sending
 from docproc.engine.store import fan_in
-from docproc.engine.workflow.routing import BranchArrival, Route, Routed, Router
+from docproc.engine.workflow.routing import BranchArrival, JoinArrival, Route, Routed, Router
 
 
 async def meet(session: AsyncSession, routes: list[tuple[Router, Route]], sending: Sending) -> None:
     """Let branches of a unit wait for each other; whoever comes last goes on with what all found."""
     while routes:
-        sending.routed.extend(route for _, route in routes if isinstance(route, Routed))
+        sending.onward.extend(route for _, route in routes if isinstance(route, Routed))
+        sending.arrivals.extend((router, r) for router, r in routes if isinstance(r, JoinArrival))
         waiting = [(router, r) for router, r in routes if isinstance(r, BranchArrival)]
         routes = []
         if not waiting:

@@ -197,7 +197,7 @@ async def _after(
         router = await outbox.versions.router(message)
         join = router.plan.step(step.collected_by)
         failed = message.model_copy(update={"failure": failure})
-        return await outbox.send(session, [router.arrive_failed(failed, join)])
+        return await outbox.send(session, router, [router.arrive_failed(failed, join)])
     unit = {"unit": message.unit_key or "request", **failure.model_dump(mode="json")}
     # An error with a code of its own says what was wrong with the request, not where it showed.
     code = getattr(error, "code", None) if isinstance(error, DocProcError) else None

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import AsyncIterator, Awaitable, Sequence
-from typing import Any, cast
+from collections.abc import AsyncIterator, Sequence
+from typing import cast
 
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.engine.component import BaseComponent, Emission, JoinComponent
-from docproc.engine.message import PipelineMessage
+from docproc.engine.component import BaseComponent, Emission
+from docproc.engine.running.chaining import Chain
 from docproc.engine.running.outbox import Outbox
+from docproc.engine.running.performing import is_streaming, perform
 from docproc.engine.running.relay import Relay
 from docproc.engine.running.sending import Handled
 from docproc.engine.running.work import Outcome, Work
@@ -19,7 +19,6 @@ from docproc.engine.store import events, messages, rows
 from docproc.engine.store.messages import AlreadyHandled, PartlyHandled
 from docproc.engine.store.session import Store
 from docproc.engine.store.tables import Inbox
-from docproc.errors import PermanentError
 
 # How many children of a streamed fan-out share one transaction: few at first, so that others can begin.
 FIRST_CHUNK = 50
@@ -30,15 +29,23 @@ class Handler:
     """Runs the component and commits its effects once. The innermost part of the middleware."""
 
     def __init__(
-        self, component: BaseComponent, store: Store, outbox: Outbox, relay: Relay, *, leases: bool
+        self,
+        component: BaseComponent,
+        store: Store,
+        outbox: Outbox,
+        relay: Relay,
+        chain: Chain,
+        *,
+        leases: bool,
     ) -> None:
         self.component = component
         self.store = store
         self.outbox = outbox
         self.relay = relay
+        self.chain = chain
         # Rows are removed only under my lease where there are leases; else by whoever commits first.
         self.lease = outbox.worker_id if leases else None
-        self.streams = inspect.isasyncgenfunction(component.process_message)
+        self.streams = is_streaming(component)
 
     async def __call__(self, works: Sequence[Work]) -> None:
         if len(works) > 1:
@@ -46,55 +53,31 @@ class Handler:
         elif self.streams:
             await self._stream(works[0])
         else:
-            await self._one(works[0])
-
-    async def _one(self, work: Work) -> None:
-        async with self.store.handling(self.claim(work)) as session:
-            if isinstance(self.component, JoinComponent):
-                await self._join([work], session)
-            else:
-                produced = self.component.process_message(work.message, session)
-                work.emissions = emissions_of(self.component, work, await cast(Awaitable[Any], produced))
-            copies = await self.outbox.dispatch(session, [work.handled])
-            work.ended(Outcome.DONE)
-            await events.record(session, [work.event(self.outbox.worker_id)])
-        await self.relay.publish(copies)
+            await self._commit(works, self.claim(works[0]))
 
     async def _group(self, works: Sequence[Work]) -> None:
         """Group commit; as for one message, the transaction begins when the component touches the session."""
         todo = list(works)
         while todo:
             try:
-                return await self._commit_group(todo)
+                ids = [work.message.message_id for work in todo]
+                return await self._commit(todo, messages.claim_many(self.store, ids, self.lease))
             except PartlyHandled as news:
                 for work in todo:
                     if work.message.message_id not in news.left:
                         work.ended(Outcome.REPEATED)
                 todo = [work for work in todo if work.message.message_id in news.left]
 
-    async def _commit_group(self, works: Sequence[Work]) -> None:
-        ids = [work.message.message_id for work in works]
-        async with self.store.handling(messages.claim_many(self.store, ids, self.lease)) as session:
-            if isinstance(self.component, JoinComponent):
-                await self._join(works, session)
-            else:
-                produced = await self.component.process_messages([w.message for w in works], session)
-                for work, emissions in zip(works, produced, strict=True):
-                    work.emissions = emissions_of(self.component, work, emissions)
-            copies = await self.outbox.dispatch(session, [work.handled for work in works])
-            for work in works:
-                work.together = len(works)
-                work.ended(Outcome.DONE)
-            await events.record(session, [w.event(self.outbox.worker_id) for w in works])
+    async def _commit(self, works: Sequence[Work], claim: messages.Claim) -> None:
+        """One transaction: remove the rows, do the work, go on with what can be done here, send the rest."""
+        async with self.store.handling(claim) as session:
+            await perform(self.component, works, session)
+            sending = await self.outbox.route(session, [work.handled for work in works])
+            chained = await self.chain.follow(session, works, sending)
+            copies = await self.outbox.write(session, sending)
+            await events.record(session, [w.event(self.outbox.worker_id) for w in (*works, *chained)])
         await self.relay.publish(copies)
-
-    async def _join(self, works: Sequence[Work], session: AsyncSession) -> None:
-        """Only a join says more than what it emits: which joins these messages completed."""
-        component = cast(JoinComponent, self.component)
-        joined = await component.join([work.message for work in works], session)
-        for work, one in zip(works, joined, strict=True):
-            work.emissions = emissions_of(component, work, one.emissions)
-            work.fired = one.fired
+        await self.chain.tell(chained)
 
     async def _stream(self, work: Work) -> None:
         """A large fan-out: each chunk commits with the cursor moved, the last one removes the message."""
@@ -173,27 +156,3 @@ class Handler:
                 raise AlreadyHandled(work.message.message_id)
 
         return touch
-
-
-def emissions_of(component: BaseComponent, work: Work, produced: Any) -> list[Emission]:
-    """What a component returned, if it is what it should be; a slip must not become a riddle, or a hang."""
-    is_list = isinstance(produced, list) and all(
-        isinstance(item, tuple)
-        and len(item) == 2
-        and isinstance(item[0], str)
-        and isinstance(item[1], PipelineMessage)
-        for item in produced
-    )
-    if not is_list:
-        raise PermanentError(
-            f"component {component.component_name!r} returned {type(produced).__name__}, not a list of "
-            "(target, message)",
-            remedy="Return, for example, [(NEXT, message.model_copy(update={'payload': {...}}))]",
-        )
-    if not produced and work.step and not work.step.fans_out_to and not isinstance(component, JoinComponent):
-        unit = work.message.unit_key or "the request"
-        raise PermanentError(
-            f"component {component.component_name!r} emitted nothing, so {unit} would never arrive",
-            remedy="Emit the message to NEXT, or skip the stage with `when:`",
-        )
-    return cast(list[Emission], produced)

@@ -102,7 +102,8 @@ class Intake:
         if submission.via is None:
             return await self.outbox.enter(session, router, message)
         queue = self.outbox.topology.queue(DIRECT_EXCHANGE, submission.via)
-        return await self.outbox.send(session, [Routed(message, DIRECT_EXCHANGE, submission.via, queue)])
+        first = Routed(message, DIRECT_EXCHANGE, submission.via, queue)
+        return await self.outbox.send(session, router, [first])
 
     async def known(self, submission: Submission) -> UUID | None:
         """The request that this submission repeats, if it does; raises ReusedKeyError."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -20,7 +20,7 @@ from docproc.engine.store.session import Store
 from docproc.engine.store.tables import MessageState, Request
 from docproc.engine.transport import Copy, Topology
 from docproc.engine.workflow.plan import Step
-from docproc.engine.workflow.routing import Route, Routed, Router
+from docproc.engine.workflow.routing import JoinArrival, Route, Routed, Router
 from docproc.engine.workflow.versions import Versions
 
 
@@ -54,33 +54,87 @@ class Outbox:
         more_to_come: bool = False,
     ) -> list[Copy]:
         """Send what was emitted for these messages; `more_to_come` leaves a streamed fan-out unsealed."""
+        sending = await self.route(session, handled, more_to_come=more_to_come)
+        return await self.write(session, sending)
+
+    async def enter(self, session: AsyncSession, router: Router, message: PipelineMessage) -> list[Copy]:
+        """Send a new request into its flow; it stays `received` until somebody works on it."""
+        return await self.send(session, router, _silent(router.enter(message)))
+
+    async def resume(self, session: AsyncSession, message: PipelineMessage) -> list[Copy]:
+        """A person answered: the message goes on from its stage, by the version its request started with."""
+        router = await self.versions.router(message)
+        return await self.send(session, router, router.after(message))
+
+    async def send(self, session: AsyncSession, router: Router, routes: Sequence[Route]) -> list[Copy]:
+        """Send what a router has addressed."""
+        sending = Sending()
+        await branches.meet(session, [(router, route) for route in routes], sending)
+        return await self.write(session, sending)
+
+    # --- the three steps of sending -------------------------------------------------------------------
+
+    async def route(
+        self, session: AsyncSession, handled: Sequence[Handled], *, more_to_come: bool = False
+    ) -> Sending:
+        """Find out where everything goes that was emitted for these messages; no row is written yet."""
         sending = Sending()
         routes: list[tuple[Router, Route]] = []
         for one in handled:
             for router, found in await self._routes(session, one, sending, more_to_come):
                 routes.extend((router, route) for route in found)
         await branches.meet(session, routes, sending)
-        await self.windows.release(session, handled, sending, state=self._state, worker_id=self._sender)
-        copies = await self._send(session, sending)
+        await self._release(session, handled, [], sending)
+        return sending
+
+    async def count(self, session: AsyncSession, sending: Sending) -> None:
+        """Count the units that arrived at joins; one that is complete now gets its message, in `onward`.
+
+        As late as possible, because from here on others who bring units to the same joins wait for this
+        transaction. Statuses before it: whoever locks both locks a request first, then its joins.
+        """
+        arrived, sending.arrivals = sending.arrivals, []
+        for _, arrival in arrived:
+            sending.stands(arrival.step.standing, arrival.message.request_id)
+        await self.statuses.advance(session, sending.standings)
+        sending.standings.clear()
+        for join in await fan_in.arrive(session, [_counted(arrival) for _, arrival in arrived]):
+            router, arrival = arrived[join.completed_by]
+            sending.onward.append(_completed(router, arrival.step, arrival.message, join))
+        await self._release(session, [], arrived, sending)
+
+    async def write(self, session: AsyncSession, sending: Sending) -> list[Copy]:
+        """Write the rows of everything that is to be sent, and end the requests that are done."""
+        if sending.arrivals:
+            await self.count(session, sending)
+        sending.routed += sending.onward
+        for item in sending.routed:
+            sending.stands(item.standing, item.message.request_id)
+        await self.statuses.advance(session, sending.standings)
+        outgoing = [messages.Outgoing.of(r.message, r.queue, r.held_by) for r in sending.routed]
+        await messages.send(session, outgoing, state=self._state, worker_id=self._sender)
+        sent = [(r, o) for r, o in zip(sending.routed, outgoing, strict=True) if r.held_by is None]
+        if not self.has_broker:  # consumers are only woken: one copy per queue says it all
+            sent = list({routed.queue: (routed, out) for routed, out in sent}.values())
+        sending.copies.extend(
+            Copy(
+                r.message.message_id, r.exchange, r.routing_key, r.queue, r.message.priority, o.body.encode()
+            )
+            for r, o in sent
+        )
         await requests.finish_all(session, sending.endings)
-        return copies
+        return sending.copies
 
-    async def enter(self, session: AsyncSession, router: Router, message: PipelineMessage) -> list[Copy]:
-        """Send a new request into its flow; it stays `received` until somebody works on it."""
-        sending = Sending()
-        await branches.meet(session, [(router, route) for route in _silent(router.enter(message))], sending)
-        return await self._send(session, sending)
-
-    async def resume(self, session: AsyncSession, message: PipelineMessage) -> list[Copy]:
-        """A person answered: the message goes on from its stage, by the version its request started with."""
-        router = await self.versions.router(message)
-        sending = Sending()
-        await branches.meet(session, [(router, route) for route in router.after(message)], sending)
-        return await self._send(session, sending)
-
-    async def send(self, session: AsyncSession, routed: Sequence[Routed]) -> list[Copy]:
-        """Send messages whose address is known."""
-        return await self._send(session, Sending(routed=list(routed)))
+    async def _release(
+        self,
+        session: AsyncSession,
+        handled: Sequence[Handled],
+        arrived: Sequence[tuple[Router, JoinArrival]],
+        sending: Sending,
+    ) -> None:
+        await self.windows.release(
+            session, handled, arrived, sending, state=self._state, worker_id=self._sender
+        )
 
     # --- where it goes ------------------------------------------------------------------------------
 
@@ -94,8 +148,7 @@ class Outbox:
             ]
         router = await self.versions.router(message)
         step = router.plan.step(message.current_stage)
-        if step.standing:
-            sending.standings[step.standing].add(message.request_id)
+        sending.stands(step.standing, message.request_id)
         if not step.following:
             generation = fired.generation if fired else message.generation
             sending.endings.extend(_endings(message.request_id, emissions, generation))
@@ -142,42 +195,30 @@ class Outbox:
         if step.stage.window is not None:
             routes = self.windows.hold(routes, step.stage.window, opened, join, group_key)
         if opened.complete:
-            sending.routed.append(self._nudge(router, join, message, opened.complete))
-        return routes
+            sending.onward.append(_completed(router, join, message, opened.complete))
+        # Its units are there to be worked on side by side: nobody goes on with them here.
+        sending.routed.extend(route for route in routes if isinstance(route, Routed))
+        return [route for route in routes if not isinstance(route, Routed)]
 
-    def _nudge(self, router: Router, join: Step, message: PipelineMessage, complete: fan_in.Join) -> Routed:
-        """All units came before the fan-out was over: tell the join, which fires now."""
-        nudge = message.model_copy(
-            update={
-                "current_stage": join.name,
-                "unit_key": child_key(complete.group_key, fan_in.SEALED_UNIT),
-                "generation": complete.generation,
-                "message_id": uuid5(message.message_id, f"sealed:{complete.id}"),
-                "attempt": 1,
-                "failure": None,
-            }
-        )
-        return router.address(join, nudge)
 
-    # --- rows ---------------------------------------------------------------------------------------
+def _counted(arrival: JoinArrival) -> fan_in.Arrival:
+    step = arrival.step
+    return fan_in.Arrival.of(arrival.message, step.join_name, body=step.component.keeps_bodies)
 
-    async def _send(self, session: AsyncSession, sending: Sending) -> list[Copy]:
-        for item in sending.routed:
-            if item.standing:
-                sending.standings[item.standing].add(item.message.request_id)
-        await self.statuses.advance(session, sending.standings)
-        outgoing = [messages.Outgoing.of(r.message, r.queue, r.held_by) for r in sending.routed]
-        await messages.send(session, outgoing, state=self._state, worker_id=self._sender)
-        sent = [(r, o) for r, o in zip(sending.routed, outgoing, strict=True) if r.held_by is None]
-        if not self.has_broker:  # consumers are only woken: one copy per queue says it all
-            sent = list({routed.queue: (routed, out) for routed, out in sent}.values())
-        sending.copies.extend(
-            Copy(
-                r.message.message_id, r.exchange, r.routing_key, r.queue, r.message.priority, o.body.encode()
-            )
-            for r, o in sent
-        )
-        return sending.copies
+
+def _completed(router: Router, join: Step, message: PipelineMessage, complete: fan_in.Join) -> Routed:
+    """Every unit of a join has come: the one message its component gets, like the last that came."""
+    whole = message.model_copy(
+        update={
+            "current_stage": join.name,
+            "unit_key": child_key(complete.group_key, fan_in.SEALED_UNIT),
+            "generation": complete.generation,
+            "message_id": fan_in.completion_id(complete.id),
+            "attempt": 1,
+            "failure": None,
+        }
+    )
+    return router.address(join, whole)
 
 
 def _silent(routes: Sequence[Route]) -> list[Route]:

@@ -12,6 +12,7 @@ import structlog
 from docproc.engine.component import BaseComponent, Where
 from docproc.engine.message import PipelineMessage
 from docproc.engine.running import dead_letters
+from docproc.engine.running.chaining import Chain
 from docproc.engine.running.handler import Handler
 from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.relay import Relay
@@ -40,6 +41,7 @@ class Runner:
         outbox: Outbox,
         relay: Relay,
         policies: Policies,
+        chain: Chain,
         *,
         prefetch: int,
     ) -> None:
@@ -54,10 +56,12 @@ class Runner:
         self.chooses = component.chooses and not transport.has_broker
         self.batch = 1 if component.chooses and transport.has_broker else component.batch
         leases = component.exclusive or not transport.has_broker
-        handler = Handler(component, self.store, outbox, relay, leases=leases)
+        handler = Handler(component, self.store, outbox, relay, chain, leases=leases)
         self.may_group = self.batch > 1 and not handler.streams
         context = MiddlewareContext(component, transport, outbox, relay, handler, policies.log_fields)
-        self.handle = wrap(handler, [one.create(context) for one in policies.middleware])
+        middleware = [one.create(context) for one in policies.middleware]
+        self.handle = wrap(handler, middleware)
+        chain.add(component, middleware)
 
     async def run(self) -> None:
         """Until the transport is told to stop; then what is in flight finishes."""

@@ -17,7 +17,7 @@ from docproc.engine.store.fan_in import Join
 from docproc.engine.store.requests import Ending
 from docproc.engine.store.standing import Standing
 from docproc.engine.transport import Copy, Topology
-from docproc.engine.workflow.routing import Routed
+from docproc.engine.workflow.routing import JoinArrival, Routed, Router
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,28 @@ class Handled:
 class Sending:
     """What one transaction sends, gathered over all the messages it handles."""
 
+    # To be written as rows; those in `onward` only if nobody goes on with them in this very transaction.
     routed: list[Routed] = field(default_factory=list)
+    onward: list[Routed] = field(default_factory=list)
+    # Units that arrived at joins that only count, not counted yet.
+    arrivals: list[tuple[Router, JoinArrival]] = field(default_factory=list)
     standings: dict[Standing, set[UUID]] = field(default_factory=lambda: defaultdict(set))
     copies: list[Copy] = field(default_factory=list)
     endings: list[Ending] = field(default_factory=list)
+
+    def stands(self, standing: Standing | None, request_id: UUID) -> None:
+        """By what is sent, the request has this status."""
+        if standing is not None:
+            self.standings[standing].add(request_id)
+
+    def add(self, other: Sending) -> None:
+        self.routed += other.routed
+        self.onward += other.onward
+        self.arrivals += other.arrivals
+        self.copies += other.copies
+        self.endings += other.endings
+        for standing, request_ids in other.standings.items():
+            self.standings[standing] |= request_ids
 
 
 def copy_of(row: Row[Any], topology: Topology) -> Copy:

@@ -16,7 +16,7 @@ from docproc.engine.store.fan_out import FanOut
 from docproc.engine.store.tables import MessageState
 from docproc.engine.transport import Topology
 from docproc.engine.workflow.plan import Plan, Step
-from docproc.engine.workflow.routing import Route, Routed
+from docproc.engine.workflow.routing import JoinArrival, Route, Routed, Router
 from docproc.engine.workflow.versions import Versions
 
 
@@ -43,6 +43,7 @@ class Windows:
         self,
         session: AsyncSession,
         handled: Sequence[Handled],
+        arrived: Sequence[tuple[Router, JoinArrival]],
         sending: Sending,
         *,
         state: MessageState,
@@ -53,6 +54,11 @@ class Windows:
         for one in handled:
             if name := await self._window_left(one):
                 room[one.message.request_id, name] += 1
+        for router, arrival in arrived:
+            if router.plan.has_windows and _opens_window(router.plan, arrival.step):
+                message = arrival.message
+                name = _name(arrival.step, message.group_key, message.generation)
+                room[message.request_id, name] += 1
         for (request_id, name), count in sorted(room.items(), key=lambda item: (str(item[0][0]), item[0][1])):
             freed = await messages.release_held(
                 session, self.dialect, request_id, name, count, state=state, worker_id=worker_id
@@ -70,9 +76,14 @@ class Windows:
         step = plan.step(message.current_stage)
         has_left = step.is_join or any(target == BACKOFFICE for target, _ in handled.emissions)
         join = _join_of(plan, step)
-        if not (has_left and join and join.opened_by and plan.step(join.opened_by).stage.window):
+        if not (has_left and join and _opens_window(plan, join)):
             return None
         return _name(join, message.group_key, message.generation)
+
+
+def _opens_window(plan: Plan, join: Step) -> bool:
+    """Whether the fan-out that a join collects has a window."""
+    return bool(join.opened_by and plan.step(join.opened_by).stage.window)
 
 
 def _join_of(plan: Plan, step: Step) -> Step | None:

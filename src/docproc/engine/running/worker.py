@@ -10,6 +10,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from docproc.engine.component import BaseComponent
+from docproc.engine.running.chaining import Chain
 from docproc.engine.running.connecting import connect
 from docproc.engine.running.erasing import Erasure
 from docproc.engine.running.leases import Heartbeat, Takeover
@@ -67,10 +68,11 @@ class Worker:
         is_heard = self.transport.is_connected and self.heartbeat.is_heard
         return self._consuming and is_heard and self.can_work()
 
-    async def run(self, stopping: asyncio.Event) -> None:
+    async def run(self, stopping: asyncio.Event, *, after_start: Callable[[], None] = lambda: None) -> None:
         """Until `stopping` is set; raises when a part of it fails beyond repair."""
         try:
             if await unless_stopped(self.start(wait=True), stopping):
+                after_start()
                 await self._until_stopped(stopping)
         finally:
             await self.shutdown()
@@ -87,6 +89,7 @@ class Worker:
             log.info("component_ready", component=component.component_name, queue=component.input_queue)
         for job in (self.relay.run(), self.relay.consume_returned(), self._sweep_now_and_then()):
             self._background.append(asyncio.create_task(job))
+        chain = Chain(self.outbox, is_on=self.settings.chaining)
         for component in self.components:
             runner = Runner(
                 component,
@@ -94,6 +97,7 @@ class Worker:
                 self.outbox,
                 self.relay,
                 self.policies,
+                chain,
                 prefetch=self.settings.prefetch_count,
             )
             self._runners.append(asyncio.create_task(runner.run(), name=component.component_name))

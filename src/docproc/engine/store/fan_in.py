@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID, uuid4, uuid5
 
 from sqlalchemy import func, select
 from sqlalchemy.engine import Row
@@ -21,7 +21,8 @@ from docproc.engine.store.tables import AggregationState, FanInArrival
 STATE: Any = AggregationState.__table__
 ARRIVALS: Any = FanInArrival.__table__
 
-# The unit key of the nudge a join gets when it turns out complete only at sealing.
+# The unit key of the message that a join gets when it is complete and no message of a unit says so: when
+# senders counted the units, or when it turns out complete only at sealing.
 SEALED_UNIT = "__sealed__"
 
 # (request_id, stage, group_key): a join over all its generations.
@@ -43,9 +44,7 @@ class Arrival:
     expected: int | None = None
 
     @classmethod
-    def of(
-        cls, message: PipelineMessage, stage: str, *, body: bool = False, failure: str | None = None
-    ) -> Arrival:
+    def of(cls, message: PipelineMessage, stage: str, *, body: bool = False) -> Arrival:
         """The message's unit at the join called `stage`; with `body`, the message is kept there, too."""
         return cls(
             message.request_id,
@@ -54,7 +53,7 @@ class Arrival:
             message.group_key,
             message.generation,
             message.unit_key,
-            failure,
+            message.failure.model_dump_json() if message.failure else None,
             message.encode().decode() if body else None,
         )
 
@@ -183,6 +182,8 @@ async def _place(session: AsyncSession, arrival: Arrival, states: dict[JoinKey, 
     """The generation that counts this arrival."""
     known = states[arrival.key]
     state = known.get(arrival.generation)
+    if state is not None and state.is_complete and await _still_waits(session, state):
+        return state
     if state is None or state.is_complete:
         # A late correction: a generation of its own, complete with this one unit.
         generation = max(known) + 1 if state is not None else arrival.generation
@@ -190,6 +191,21 @@ async def _place(session: AsyncSession, arrival: Arrival, states: dict[JoinKey, 
         known.update(await generations(session, arrival.key))
         state = known[generation]
     return state
+
+
+def completion_id(join_id: UUID) -> UUID:
+    """The id of the one message that a join's component gets when its senders have counted all units."""
+    return uuid5(join_id, SEALED_UNIT)
+
+
+async def _still_waits(session: AsyncSession, state: _State) -> bool:
+    """Whether nobody has begun to handle a complete join: then a newer state of a unit is still seen by it.
+
+    A row that is locked is being handled. One that is not is kept from it until this transaction is over.
+    """
+    lock = " FOR UPDATE SKIP LOCKED" if session.get_bind().dialect.name == "postgresql" else ""
+    query = f"SELECT id FROM messages WHERE id = :id{lock}"
+    return bool(await rows.execute(session, query, id=completion_id(state.id)))
 
 
 async def _remember(session: AsyncSession, arrivals: Sequence[Arrival], placed: Sequence[_State]) -> set[int]:

@@ -44,11 +44,15 @@ async def insert(
         result = await connection.exec_driver_sql(statement + tail, values)
         return list(result) if returning else []
     found: list[Row[Any]] = []
+    if not returning:
+        statement, each = _sqlite_insert_each(table, columns, rows)
+        await connection.exec_driver_sql(statement + tail, each)
+        return found
     chunk = max(1, SQLITE_PARAMETERS // len(columns))
     for start in range(0, len(rows), chunk):
         statement, values = _sqlite_insert(table, columns, rows[start : start + chunk])
         result = await connection.exec_driver_sql(statement + tail, values)
-        found.extend(result if returning else [])
+        found.extend(result)
     return found
 
 
@@ -76,37 +80,59 @@ def _reader(table: Table, column: str, given: bool) -> Callable[[Mapping[str, An
     return made
 
 
-@lru_cache(maxsize=256)
-def _postgres_statement(table: Table, columns: tuple[str, ...]) -> str:
-    types = []
-    selected = []
-    for number, name in enumerate(columns, start=1):
+@lru_cache(maxsize=1024)
+def _postgres_statement(table: Table, columns: tuple[str, ...], shared: tuple[bool, ...]) -> str:
+    """`shared` columns have one value for all rows; the others come as arrays, unnested to rows."""
+    arrays, names, selected = [], [], []
+    for number, (name, is_shared) in enumerate(zip(columns, shared, strict=True), start=1):
         sql_type = table.c[name].type.compile(_POSTGRES)
         is_list = sql_type.endswith("[]")
         # JSON and lists travel as text and are cast row by row: unnest would flatten a list of lists, and
         # the driver has no array codec for JSON.
-        types.append(f"${number}::{'text' if is_list or sql_type == 'JSONB' else sql_type}[]")
-        selected.append(_postgres_value(name, sql_type, is_list))
-    names = ", ".join(f'"{name}"' for name in columns)
-    return (
-        f"INSERT INTO {table.name} ({names}) SELECT {', '.join(selected)} "
-        f"FROM unnest({', '.join(types)}) AS v({names})"
-    )
+        sent_as = "text" if is_list or sql_type == "JSONB" else sql_type
+        if not is_shared:
+            arrays.append(f"${number}::{sent_as}[]")
+            names.append(f'"{name}"')
+        value = f"${number}::{sent_as}" if is_shared else f'v."{name}"'
+        selected.append(_postgres_value(value, sql_type, is_list))
+    written = ", ".join(f'"{name}"' for name in columns)
+    source = f" FROM unnest({', '.join(arrays)}) AS v({', '.join(names)})" if arrays else ""
+    return f"INSERT INTO {table.name} ({written}) SELECT {', '.join(selected)}{source}"
 
 
-def _postgres_value(name: str, sql_type: str, is_list: bool) -> str:
+def _postgres_value(value: str, sql_type: str, is_list: bool) -> str:
     if is_list:
-        items = f'SELECT jsonb_array_elements_text(v."{name}"::jsonb)'
-        return f'CASE WHEN v."{name}" IS NOT NULL THEN ARRAY({items})::{sql_type} END'
-    return f'v."{name}"::jsonb' if sql_type == "JSONB" else f'v."{name}"'
+        items = f"SELECT jsonb_array_elements_text({value}::jsonb)"
+        return f"CASE WHEN {value} IS NOT NULL THEN ARRAY({items})::{sql_type} END"
+    return f"{value}::jsonb" if sql_type == "JSONB" else value
 
 
 def _postgres_insert(
     table: Table, columns: tuple[str, ...], rows: Sequence[Mapping[str, Any]]
 ) -> tuple[str, tuple[Any, ...]]:
+    """What is the same in all rows is sent once: of a fan-out's messages that is most."""
+    values: list[Any] = []
+    shared = []
+    for column in columns:
+        found = list(map(_reader(table, column, column in rows[0]), rows))
+        is_shared = found[0] == found[-1] and found.count(found[0]) == len(found)
+        shared.append(is_shared)
+        values.append(found[0] if is_shared else found)
+    if len(rows) > 1 and all(shared):  # rows that are all alike still have to be many
+        shared[0] = False
+        values[0] = [values[0]] * len(rows)
+    return _postgres_statement(table, columns, tuple(shared)), tuple(values)
+
+
+def _sqlite_insert_each(
+    table: Table, columns: tuple[str, ...], rows: Sequence[Mapping[str, Any]]
+) -> tuple[str, list[tuple[Any, ...]]]:
+    """For `executemany`: one short statement, prepared once."""
     readers = [_reader(table, column, column in rows[0]) for column in columns]
-    values = tuple(list(map(reader, rows)) for reader in readers)
-    return _postgres_statement(table, columns), values
+    names = ", ".join(f'"{name}"' for name in columns)
+    marks = ", ".join("?" * len(columns))
+    values = [tuple(_for_sqlite(reader(row)) for reader in readers) for row in rows]
+    return f"INSERT INTO {table.name} ({names}) VALUES ({marks})", values
 
 
 def _sqlite_insert(

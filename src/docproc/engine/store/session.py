@@ -18,7 +18,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, c
 from sqlalchemy.orm import Session
 
 from docproc.engine import disk
-from docproc.errors import ConfigurationError, DatabaseDownError
+from docproc.engine.store.sqlite import one_call_a_statement
+from docproc.errors import ConfigurationError, CutOffError, DatabaseDownError
 from docproc.private import private_file, private_files, private_folder
 
 T = TypeVar("T")
@@ -167,6 +168,7 @@ class Store:
             hide_parameters=True,
             connect_args={"timeout": _WAIT_SECONDS},
         )
+        one_call_a_statement(engine)
 
         @event.listens_for(engine.sync_engine, "connect")
         def _(connection: Any, _record: Any) -> None:
@@ -252,7 +254,7 @@ def is_passing(error: BaseException) -> bool:
 
     Only the error itself is looked at: a component whose own connections fail must not be taken for it.
     """
-    if isinstance(error, DatabaseDownError | PoolTimeoutError):
+    if isinstance(error, DatabaseDownError | CutOffError | PoolTimeoutError):
         return True
     if not isinstance(error, DBAPIError):
         return False

@@ -19,8 +19,10 @@ from docproc.harmless import text_for_logs
 
 log = structlog.get_logger(__name__)
 
-# How long an idle consumer trusts in wake-ups before it looks by itself.
+# How long an idle consumer trusts in wake-ups before it looks by itself; less after it has found something,
+# because rows that others had locked at that moment were passed over.
 IDLE_SECONDS = 2.0
+SHORT_SECONDS = 0.2
 
 
 class SqlTransport(Transport):
@@ -63,7 +65,13 @@ class SqlTransport(Transport):
     async def consume(self, queue: str, *, batch: int, slots: int) -> AsyncIterator[list[Delivery]]:
         news = self._news.setdefault(queue, asyncio.Event())
         trouble = 0
+        wait = 0.0
         while not self._stopped.is_set():
+            if wait and not news.is_set():
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(news.wait(), wait)
+                wait = 0.0
+                continue
             news.clear()  # before looking: what comes while looking is news again
             try:
                 leased = await self._claim(queue, batch)
@@ -75,11 +83,10 @@ class SqlTransport(Transport):
                 await asyncio.sleep(min(0.05 * 2**trouble, 1.0))
                 trouble += 1
                 continue
+            # Fewer than asked for: nothing is left, and whoever sends more says so.
+            wait = 0.0 if len(leased) == batch else SHORT_SECONDS if leased else IDLE_SECONDS
             if leased:
                 yield [_delivery(queue, row) for row in leased]
-            else:
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(news.wait(), IDLE_SECONDS)
 
     async def _claim(self, queue: str, limit: int) -> list[Row[tuple[object, ...]]]:
         async with self.store.claiming() as connection:

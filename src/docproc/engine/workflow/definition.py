@@ -146,6 +146,8 @@ class Stage(Strict):
     retry: Retry = Retry()
     on_failure: OnFailure | None = None
     window: int | None = Field(default=None, ge=1)
+    # `off`: its messages always go through its queue, even where the stage before could go on with them.
+    chain: bool | None = None
     # Free settings for the component itself.
     options: dict[str, Any] = Field(default_factory=dict)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+import pkgutil
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid5
@@ -12,13 +13,17 @@ from docproc.engine.message import UNIT_SEPARATOR, PipelineMessage, child_key
 from docproc.engine.store.standing import Standing
 from docproc.engine.transport import BACKOFFICE_EXCHANGE, DIRECT_EXCHANGE, Topology
 from docproc.engine.workflow import conditions
+from docproc.engine.workflow.definition import Stage, Workflow
 from docproc.engine.workflow.plan import Plan, Step
 from docproc.errors import PermanentError
 
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """A message with its address; `standing` is what the request becomes by sending it."""
+    """A message with its address; `standing` is what the request becomes by sending it.
+
+    `step` is the stage it goes to; None for what leaves the flow (to people, to another system).
+    """
 
     message: PipelineMessage
     exchange: str
@@ -26,6 +31,7 @@ class Routed:
     queue: str
     standing: Standing | None = None
     held_by: str | None = None
+    step: Step | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +43,17 @@ class BranchArrival:
     message: PipelineMessage
 
 
-Route = Routed | BranchArrival
+@dataclass(frozen=True, slots=True)
+class JoinArrival:
+    """A unit at a join that only counts: no message goes there, the sender counts it."""
+
+    step: Step
+    message: PipelineMessage
+
+
+Route = Routed | BranchArrival | JoinArrival
+# What a join that counts under some conditions only is asked about each unit.
+Counts = Callable[[Workflow, Stage, PipelineMessage], bool]
 
 
 class Router:
@@ -46,6 +62,7 @@ class Router:
     def __init__(self, plan: Plan, topology: Topology) -> None:
         self.plan = plan
         self.topology = topology
+        self._counts: dict[str, Counts] = {}
 
     def enter(self, message: PipelineMessage) -> list[Route]:
         """A request comes into the flow: to the first stage, or all of them where it starts in branches."""
@@ -87,13 +104,13 @@ class Router:
         """Into a stage whose branches have met."""
         return list(self._into(step, _Draft(message, {}, parent)))
 
-    def arrive_failed(self, message: PipelineMessage, join: Step) -> Routed:
+    def arrive_failed(self, message: PipelineMessage, join: Step) -> Route:
         """A failed unit skips what is left and goes straight to the join that waits for it."""
         return self._to_step(join, _Draft(message, {}, message.message_id))
 
     def address(self, step: Step, message: PipelineMessage) -> Routed:
         """A message for `step` that already has its identity."""
-        return Routed(message, DIRECT_EXCHANGE, step.routing_key, step.queue, step.standing)
+        return Routed(message, DIRECT_EXCHANGE, step.routing_key, step.queue, step.standing, step=step)
 
     def _follow(self, draft: _Draft, origin: str, following: Iterable[str]) -> Iterator[Route]:
         for name in following:
@@ -110,8 +127,18 @@ class Router:
         else:
             yield from self._follow(draft, step.name, step.following)
 
-    def _to_step(self, step: Step, draft: _Draft) -> Routed:
+    def _to_step(self, step: Step, draft: _Draft) -> Route:
+        if self._only_counts(step, draft):
+            return JoinArrival(step, draft.message(current_stage=step.name))
         return self.address(step, draft.message(step.name, current_stage=step.name))
+
+    def _only_counts(self, step: Step, draft: _Draft) -> bool:
+        said = step.component.only_counts
+        if not step.is_join or isinstance(said, bool):
+            return step.is_join and bool(said)
+        if step.name not in self._counts:
+            self._counts[step.name] = pkgutil.resolve_name(said)
+        return self._counts[step.name](self.plan.workflow, step.stage, draft.emitted)
 
     def _to_person(self, step: Step, draft: _Draft, unit_key: str) -> Routed:
         key = step.stage.backoffice_queue
@@ -123,13 +150,16 @@ class Router:
         queue = self.topology.queue(BACKOFFICE_EXCHANGE, key)
         return Routed(draft.message(key, unit_key=unit_key), BACKOFFICE_EXCHANGE, key, queue)
 
-    def _to_key(self, key: str, draft: _Draft) -> Routed:
+    def _to_key(self, key: str, draft: _Draft) -> Route:
         queue = self.topology.queue(DIRECT_EXCHANGE, key)
         stage = self.plan.stage_for_key(key)
         if stage is None:  # a component outside the flow answers as the stage that asked it
             return Routed(draft.message(key), DIRECT_EXCHANGE, key, queue)
-        standing = self.plan.step(stage).standing
-        return Routed(draft.message(key, current_stage=stage), DIRECT_EXCHANGE, key, queue, standing)
+        step = self.plan.step(stage)
+        if self._only_counts(step, draft):
+            return JoinArrival(step, draft.message(current_stage=stage))
+        message = draft.message(key, current_stage=stage)
+        return Routed(message, DIRECT_EXCHANGE, key, queue, step.standing, step=step)
 
 
 @dataclass(slots=True)
@@ -201,10 +231,11 @@ def _unit_key(step: Step, handled: PipelineMessage, emitted: PipelineMessage) ->
 
 
 def _place(route: Route) -> Hashable:
-    """What tells two outputs apart: the id of a message, the branch and unit of an arrival."""
+    """What tells two outputs apart: the id of a message, the join, branch and unit of an arrival."""
     if isinstance(route, Routed):
         return route.message.message_id
-    return route.step.name, route.branch, route.message.unit_key
+    branch = route.branch if isinstance(route, BranchArrival) else ""
+    return route.step.name, branch, route.message.unit_key
 
 
 def _refuse_twins(step: Step, routes: Sequence[Route]) -> None:

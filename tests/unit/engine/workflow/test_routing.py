@@ -516,7 +516,8 @@ def test_skipped_branch_counts_as_arrived(payload: dict[str, Any], expected: lis
     handled = message("start", payload=payload)
     routes = router(BRANCH_SKIPS).resolve(handled, [(NEXT, handled)])
     assert [
-        r.message.current_stage if isinstance(r, Routed) else f"{r.branch} ⇢ {r.step.name}" for r in routes
+        f"{r.branch} ⇢ {r.step.name}" if isinstance(r, BranchArrival) else r.message.current_stage
+        for r in routes
     ] == expected
 
 
@@ -536,6 +537,7 @@ def test_failed_unit_goes_straight_to_its_join_with_its_failure() -> None:
     failure = Failure(stage="read", component="work", error="broken", message_id=uuid4())
     failed = message("read", "item:1", attempt=3, failure=failure)
     route = routing.arrive_failed(failed, routing.plan.step("all"))
+    assert isinstance(route, Routed)
     assert (route.queue, route.message.current_stage) == ("q.gather", "all")
     assert (route.message.unit_key, route.message.failure, route.message.attempt) == ("item:1", failure, 1)
     assert route.message.message_id != failed.message_id

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.apps.documents.components import asking, doubts
 from docproc.apps.documents.components.asking import Ask, Question
 from docproc.apps.documents.components.doubts import Standing, Thresholds
+from docproc.apps.documents.counting import SPLITS, STAGGERED
 from docproc.apps.documents.settings import models_folder
 from docproc.apps.documents.store import documents, pages
 from docproc.apps.documents.store.documents import NewDocument
@@ -31,8 +32,6 @@ from docproc.engine.workflow.definition import Stage
 BEGINS = "begins"
 # Who decided a page's type when a person did.
 BY_A_PERSON = "BACKOFFICE"
-# In the payload of a page that comes back from a person: {page index: whether a document begins there}.
-SPLITS = "splits"
 TASK_TYPE = "classification"
 # In the input of a task: it asks where documents begin, not of what type a page is.
 SPLIT = "split"
@@ -92,6 +91,7 @@ class ClassificationAggregator(JoinComponent):
     takes = "page"
     gives = "document"
     collects = "classification"
+    only_counts = "docproc.apps.documents.counting:counts_pages"
     asks_people = True
 
     async def before_join(
@@ -104,7 +104,7 @@ class ClassificationAggregator(JoinComponent):
         for place in {message.request_id: i for i, message in enumerate(messages)}.values():
             message = messages[place]
             stage = await self.stage_of(message)
-            if stage.options.get("staggered"):
+            if stage.options.get(STAGGERED):
                 made = await self._documents(session, message, stage)
                 doubted = {index for doubt in self._doubts(message, stage, made) for index in doubt.pages}
                 final = [one for one in made if one.is_final and doubted.isdisjoint(one.page_indices)]

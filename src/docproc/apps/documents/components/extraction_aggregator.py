@@ -10,6 +10,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents import counting
 from docproc.apps.documents.components import answer, doubts, stage_values
 from docproc.apps.documents.schemas import ExtractionSchema, early_answer_of, schemas_of
 from docproc.apps.documents.tables import Document, DocumentStatus
@@ -32,6 +33,7 @@ class ExtractionAggregator(JoinComponent):
     component_name = "extraction_aggregator"
     takes = ("document", "page")
     collects = "extraction"
+    only_counts = "docproc.apps.documents.counting:counts_documents"
 
     async def before_join(
         self, messages: Sequence[PipelineMessage], session: AsyncSession
@@ -42,7 +44,7 @@ class ExtractionAggregator(JoinComponent):
         # In the order in which everybody locks requests: two workers with the same ones cannot deadlock.
         for request_id in sorted(arrived, key=str):
             flow = await self.workflow_of(arrived[request_id][0])
-            if stage_values.may_differ(flow, flow.stage(arrived[request_id][0].current_stage)):
+            if counting.may_differ(flow, flow.stage(arrived[request_id][0].current_stage)):
                 await stage_values.take(session, self.settings, flow, arrived[request_id])
             if early_answer_of(flow) is not None:
                 await self._answer_early(session, arrived[request_id], flow)

@@ -13,6 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.components import doubts, extracted
+from docproc.apps.documents.counting import EXTRACTOR
 from docproc.apps.documents.schemas import SchemaField, schemas_of
 from docproc.apps.documents.store import corrections, documents
 from docproc.apps.documents.tables import Document, DocumentStatus
@@ -20,19 +21,11 @@ from docproc.engine.message import PipelineMessage
 from docproc.engine.workflow.definition import Stage, Workflow
 from docproc.settings import Settings
 
-EXTRACTOR = "extractor"
 # The source of a value that a component gave.
 COMPONENT = "component"
 # The origin of a field that a person settled.
 BY_A_PERSON = "BACKOFFICE"
 DATA, SURE = "extracted_data", "extraction_confidence"
-
-
-def may_differ(flow: Workflow, join: Stage) -> bool:
-    """Whether documents come to the join from anywhere but the extractor, which writes its own."""
-    names = [stage.name for stage in flow.stages]
-    before = join.after or names[max(names.index(join.name) - 1, 0) : names.index(join.name)]
-    return any(flow.stage(name).component != EXTRACTOR for name in before)
 
 
 async def take(
