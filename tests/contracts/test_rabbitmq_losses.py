@@ -16,6 +16,7 @@ from aiormq.exceptions import AMQPError
 
 from bench.servers import RabbitServer
 from docproc.engine.message import PipelineMessage
+from docproc.engine.store import fan_in, fan_out
 from docproc.engine.transport import DEAD_LETTER_QUEUE
 from docproc.engine.transports import rabbitmq
 from docproc.engine.transports.amqp_batch import OWN_TYPE
@@ -23,6 +24,16 @@ from tests import services
 from tests.harness import Harness, opened, settings_for
 
 ONE = "stages: [{name: work, component: work}]"
+SPECIFIED = """
+stages:
+  - {name: split, component: splitter}
+  - {name: read, component: ocr}
+  - {name: classify, component: classifier}
+  - {name: group, component: classification_aggregator}
+  - {name: extract, component: extractor}
+  - {name: collect, component: extraction_aggregator}
+  - {name: consolidate, component: consolidator}
+"""
 
 
 @contextlib.asynccontextmanager
@@ -149,6 +160,38 @@ async def test_repeated_copies_of_handled_messages_are_no_dead_letters(
         )
     await engine.finished(await engine.submit("one"))  # behind them in the queue
     await engine.until(lambda: _count(channel, engine, 0), "all are taken")
+
+
+async def test_units_that_another_system_brings_to_a_join_are_counted_as_specified(
+    engine: Harness, channel: aiormq.abc.AbstractChannel
+) -> None:
+    """M messages, each twice, to `q.extraction_aggregator`: one arrives at `q.consolidator`."""
+    engine.workflow("spec", SPECIFIED)
+    request = await engine.request(await engine.submit("spec"))
+    async with engine.app.store.writing() as session:
+        like = fan_in.Arrival(request.id, "default", "extraction", "", 1, "")
+        await fan_out.announce_units(session, like, 5, is_last=True)
+    for number in range(5):
+        unit = PipelineMessage(
+            request_id=request.id,
+            current_stage="collect",
+            unit_key=f"document:{number}",
+            tenant_id="elsewhere",
+        )
+        for _ in range(2):
+            await channel.basic_publish(unit.encode(), exchange="doc.direct", routing_key="doc.extracted")
+    await engine.start("extraction_aggregator")
+
+    async def counted() -> bool:
+        (state,) = await engine.query("SELECT received_count, is_complete FROM aggregation_state")
+        waiting = (await channel.queue_declare("q.extraction_aggregator", passive=True)).message_count
+        return (*state, waiting) == (5, True, 0)
+
+    await engine.until(counted, "all are counted, each once")
+    arrived = await channel.basic_get("q.consolidator", no_ack=True)
+    assert PipelineMessage.parse(arrived.body).tenant_id == "default"
+    assert (await channel.queue_declare("q.consolidator", passive=True)).message_count == 0
+    assert await engine.query("SELECT count(*) FROM dead_letters") == [(0,)]
 
 
 async def _count(channel: aiormq.abc.AbstractChannel, engine: Harness, letters: int) -> bool:

@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.component import BaseComponent
 from docproc.engine.message import Failure, PipelineMessage, utc_now
+from docproc.engine.running import foreign
 from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.sending import Handled
 from docproc.engine.running.work import Outcome, Work
@@ -77,7 +78,7 @@ async def bury_unknown(outbox: Outbox, delivery: Delivery, message: PipelineMess
     It changes nothing about the request that it names: anybody who reaches the broker may name one.
     """
     async with outbox.store.writing() as session:
-        if await _was_here(session, message):
+        if await foreign.was_here(session, message):
             return False
         known = await session.get(Request, message.request_id)
         letter: dict[str, Any] = {
@@ -95,18 +96,6 @@ async def bury_unknown(outbox: Outbox, delivery: Delivery, message: PipelineMess
         note = events.Event(None, "dead_letter", outcome=Outcome.DEAD, data={"error": UNKNOWN})
         await events.record(session, [note])
     return True
-
-
-async def _was_here(session: AsyncSession, message: PipelineMessage) -> bool:
-    """Whether an event or a letter tells of it: then this is a copy that came twice."""
-    found = await rows.execute(
-        session,
-        "SELECT 1 FROM events WHERE request_id = :request AND message_id = :id "
-        "UNION ALL SELECT 1 FROM dead_letters WHERE message_id = :id LIMIT 1",
-        request=message.request_id,
-        id=message.message_id,
-    )
-    return bool(found)
 
 
 async def _request_of(session: AsyncSession, delivery: Delivery) -> UUID | None:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.component import BaseComponent, Emission
+from docproc.engine.running import foreign
 from docproc.engine.running.chaining import Chain
 from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.performing import is_streaming, perform
@@ -18,7 +19,6 @@ from docproc.engine.running.work import Outcome, Work
 from docproc.engine.store import events, messages, rows
 from docproc.engine.store.messages import AlreadyHandled, PartlyHandled
 from docproc.engine.store.session import Store
-from docproc.engine.store.tables import Inbox
 
 # How many children of a streamed fan-out share one transaction: few at first, so that others can begin.
 FIRST_CHUNK = 50
@@ -117,29 +117,9 @@ class Handler:
 
     def claim(self, work: Work) -> messages.Claim:
         """The statements that begin the transaction; for another system's message, a note in the inbox."""
-        if self.component.foreign and not work.delivery.is_own:
-            return self._claim_foreign(work)
+        if work.is_foreign:
+            return foreign.claim(self.store, work)
         return messages.claim_one(self.store, work.message.message_id, self.lease)
-
-    def _claim_foreign(self, work: Work) -> messages.Claim:
-        values = rows.values_for(
-            self.store.dialect,
-            {
-                "id": work.message.message_id,
-                "queue": work.delivery.queue,
-                "tenant": work.message.tenant_id,
-            },
-        )
-        statement = text(
-            f"INSERT INTO {Inbox.__tablename__} (message_id, queue, tenant_id, received_at) "
-            f"VALUES (:id, :queue, :tenant, {self.store.clock}) ON CONFLICT DO NOTHING"
-        )
-
-        def claim(connection: Connection) -> None:
-            if connection.execute(statement, values).rowcount == 0:
-                raise AlreadyHandled(work.message.message_id)
-
-        return claim
 
     def _touch(self, work: Work) -> messages.Claim:
         """Each chunk's transaction begins by locking the parent's row, and only while it is mine.

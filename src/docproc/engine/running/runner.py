@@ -9,9 +9,9 @@ from uuid import UUID
 
 import structlog
 
-from docproc.engine.component import BaseComponent, Where
+from docproc.engine.component import BaseComponent, JoinComponent, Where
 from docproc.engine.message import PipelineMessage
-from docproc.engine.running import dead_letters
+from docproc.engine.running import dead_letters, foreign
 from docproc.engine.running.chaining import Chain
 from docproc.engine.running.handler import Handler
 from docproc.engine.running.outbox import Outbox
@@ -82,7 +82,7 @@ class Runner:
         if self.chooses and len(works) > 1:
             works = await self._chosen(works)
         # A message that failed before runs alone: it must not take a group down with it again.
-        group = [work for work in works if work.message.attempt == 1] if self.may_group else []
+        group = [w for w in works if w.message.attempt == 1 and not w.is_foreign] if self.may_group else []
         if len(group) > 1:
             await self.handle(group)
         for work in works:
@@ -138,11 +138,14 @@ class Runner:
         own = [work for work in works if work.delivery.is_own or not self.component.foreign]
         rows = await self._read_pending([work.message.message_id for work in own]) if own else {}
         found = [work for work in works if work not in own]
+        for work in found:
+            work.is_foreign = True
         put_back = []
         for work in own:
             row = rows.get(work.message.message_id)
             if row is None:
-                await self._no_row(work)
+                if await self._is_foreign_unit(work):
+                    found.append(work)
                 continue
             delivery = work.delivery
             if delivery.band is not None and row.band < delivery.band:
@@ -155,13 +158,20 @@ class Runner:
         await self.relay.publish(put_back)
         return found
 
-    async def _no_row(self, work: Work) -> None:
-        """A copy of ours was handled before. What others wrote may be new, and is not dropped unseen."""
+    async def _is_foreign_unit(self, work: Work) -> bool:
+        """Without a row, a copy of ours was handled before. What others wrote may be new: a unit for a join
+        is taken in, anything else is not dropped unseen."""
         delivery, message = work.delivery, work.message
         if delivery.is_own:
-            return
+            return False
+        if isinstance(self.component, JoinComponent):
+            unit = await until_passed(lambda: foreign.unit_for_join(self.outbox, delivery, message))
+            if unit is not None:
+                work.message, work.is_foreign = unit, True
+                return True
         if await until_passed(lambda: dead_letters.bury_unknown(self.outbox, delivery, message)):
             log.error("message_unknown", queue=delivery.queue, message_id=str(message.message_id))
+        return False
 
     def _copy(self, delivery: Delivery, row: messages.Pending) -> Copy:
         """The request became less urgent after this copy was sent: a new one waits at its proper place."""

@@ -40,6 +40,8 @@ class Work:
     component: str = ""
     step: Step | None = None
     cursor: int = 0
+    # Another system's: no row stands for it, but a note in the inbox (foreign.py).
+    is_foreign: bool = False
     started_at: datetime = field(default_factory=utc_now)
     finished_at: datetime | None = None
     outcome: Outcome | None = None

@@ -84,7 +84,7 @@ class Retrying(Middleware):
         """Set the row aside until it is due; nothing is held, nobody sleeps."""
         message = work.message
         store = self.outbox.store
-        if self.component.foreign and not work.delivery.is_own:
+        if work.is_foreign:
             await self._adopt(work)
         async with store.writing() as session:
             found = await messages.delay(
@@ -94,7 +94,7 @@ class Retrying(Middleware):
                 seconds=seconds,
                 attempt=message.attempt + (1 if counts else 0),
                 error=dead_letters.attempt_note(work, error),
-                worker_id=self.handler.lease if work.delivery.is_own else None,
+                worker_id=None if work.is_foreign else self.handler.lease,
             )
             if not found:
                 raise AlreadyHandled(message.message_id)
