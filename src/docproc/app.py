@@ -23,6 +23,7 @@ from docproc.engine.running.erasing import Erasure
 from docproc.engine.running.intake import Intake
 from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.pools import Pools
+from docproc.engine.running.rehearsal import rehearse
 from docproc.engine.running.relay import Relay
 from docproc.engine.running.work import Policies
 from docproc.engine.running.worker import Worker
@@ -165,7 +166,13 @@ class App:
             policies,
             self.erasure,
             lambda: self.pools.can_work,
+            self.pools.warm_up,
         )
+
+    async def rehearse(self) -> None:
+        """Have the first request find everything prepared; nothing is left behind."""
+        if self.settings.warm_up and (flows := self.loader.usable()):
+            await rehearse(self.intake, flows[0].name)
 
     async def prepare_database(self, *, wait: bool = False) -> None:
         """Migrate an embedded database; elsewhere check that somebody did. `wait` outlasts a late server."""

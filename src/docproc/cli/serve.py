@@ -54,6 +54,7 @@ async def _serve(
     try:
         is_prepared = await unless_stopped(application.prepare_database(wait=True), stopping)
         if is_prepared:
+            await application.rehearse()
             await serve(application, stopping, host=settings.host, port=port)
         return 0
     finally:

@@ -61,6 +61,7 @@ async def serve(
     watch = asyncio.create_task(stop_with_parent(stopping)) if parent_watch else None
     try:
         if await unless_stopped(application.prepare_database(wait=True), stopping):
+            await application.rehearse()
             await live.run(stopping, after_start=_keep_what_is_loaded)
         return 0
     except DocProcError:

@@ -20,6 +20,7 @@ _WORDS_ON_INK = 0.6
 
 # UTF-8 taken for Latin-1 or Windows-1252: Ã³, Ã±, Â€, â‚¬, â€“.
 _MOJIBAKE = re.compile(r"[ÃÂ][\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â‚¬|â€")
+_LEADER = re.compile(r"([-._·…–—=*])\1{3,}")
 _LATIN_WORD = re.compile(r"[A-Za-zÀ-ÖØ-öø-ɏ]+")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{6}")
 _VOWELS = frozenset("aeiouy")
@@ -52,6 +53,8 @@ def garbled(text: str) -> str:
     letters = "".join(text.split())
     if not letters:
         return "there is no text"
+    # Rows of dots or dashes lead the eye from a name to its amount: they are lines, not symbols to judge by.
+    letters = _LEADER.sub("", letters) or letters
     if sum(map(_is_meaningless, letters)) > _MEANINGLESS_SHARE * len(letters):
         return "characters have no meaning (a font without its Unicode table)"
     words = text.split()

@@ -184,6 +184,13 @@ def test_scan_with_a_page_number_as_text_is_not_believed(tmp_path: Path) -> None
     assert text_trust.doubt(inspected(tmp_path / "a.pdf")) == "there is little text beside a picture"
 
 
+@pytest.mark.parametrize("leader", [".", "_", "…", "-", "· "])
+def test_rows_of_dots_do_not_make_a_page_symbols(leader: str) -> None:
+    lines = (f"Salario base {leader * 120} 1.828,89", f"Plus convenio {leader * 110} 111,69")
+    assert text_trust.garbled("\n".join(lines)) == ""
+    assert text_trust.garbled(leader * 200) == "it is mostly symbols"
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

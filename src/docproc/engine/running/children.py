@@ -51,7 +51,7 @@ class Call:
 
 
 class Children:
-    """At most `limit` of them, started when there is work, or all at the first call with `at_once`."""
+    """At most `limit` of them, started when there is work, or all in the beginning with `at_once`."""
 
     def __init__(self, limit: int, prepare: Callable[[], object], *, at_once: bool = False) -> None:
         self.limit = limit
@@ -62,8 +62,13 @@ class Children:
         self._waiting: deque[Call] = deque()
         self._keepers: list[Keeper] = []
         self._failed = False  # the last attempt to start a child
+        # Done when all that are started in the beginning are ready, or one of them cannot be started.
+        self.settled: Future[None] = Future()
         self._owner = os.getpid()
         atexit.register(self._close_at_exit)
+        if at_once:
+            with self.lock:
+                self._find_somebody()
 
     @property
     def can_work(self) -> bool:
@@ -131,6 +136,10 @@ class Children:
             self._keepers.append(keeper)
             starting += 1
 
+    def _settle(self) -> None:
+        if not self.settled.done():
+            self.settled.set_result(None)
+
     def _put_off(self) -> list[Call]:
         waiting = list(self._waiting)
         self._waiting.clear()
@@ -175,6 +184,8 @@ class Children:
         with self.lock:
             keeper.is_serving = True
             self._failed = False
+            if len(self._keepers) == self.limit and all(one.is_serving for one in self._keepers):
+                self._settle()
 
     def gone(self, keeper: Keeper) -> None:
         """Its child is; what waited for it may find another one."""
@@ -187,6 +198,7 @@ class Children:
         """Nobody waits for a child that may never come: where there is no other one, the work is put off."""
         with self.lock:
             self._failed = True
+            self._settle()
             waiting = [] if self._anybody else self._put_off()
         _refuse(waiting, f"no child process can be started: {problem}", delay=pause)
 

@@ -84,7 +84,7 @@ class Intake:
             return known
         try:
             async with self.outbox.store.writing() as session:
-                copies = await self._accept(session, submission)
+                copies = await self.accept(session, submission)
         except IntegrityError:
             # Two of the same at the same moment: the unique index let one in.
             if known := await self.known(submission):
@@ -93,7 +93,8 @@ class Intake:
         await self.relay.hand_over(copies)
         return submission.request_id
 
-    async def _accept(self, session: AsyncSession, submission: Submission) -> list[Copy]:
+    async def accept(self, session: AsyncSession, submission: Submission) -> list[Copy]:
+        """Write a request and its first message in the caller's transaction; returns what to publish."""
         router = await self.outbox.versions.pin(session, submission.workflow)
         now = utc_now()
         times = checkpoints(now, router.plan.workflow.sla, self.default_sla_seconds)

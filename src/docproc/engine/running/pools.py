@@ -30,6 +30,12 @@ class Pools:
         """Have every child call it before its first task, also one that replaces a dead child."""
         self._first.append(functools.partial(function, *args))
 
+    async def warm_up(self) -> None:
+        """Until every child is started and has done what it does before its first task, if it does anything.
+        A machine that cannot start them all does not keep the others waiting."""
+        if self._first:
+            await asyncio.wrap_future(self._started().settled)
+
     async def run_in_thread(self, function: Callable[..., Any], *args: Any) -> Any:
         if self._threads is None:
             self._threads = ThreadPoolExecutor(max_workers=max(4, self.workers), thread_name_prefix="work")
@@ -45,16 +51,20 @@ class Pools:
     async def run_in_process(self, function: Callable[..., Any], *args: Any) -> Any:
         """Raises what the function raises; ChildDiedError when the child dies of it, NoChildError when none
         can be started."""
+        children = self._started()
+        call = children.submit(function, args)
+        try:
+            return await asyncio.wrap_future(call.future)
+        except asyncio.CancelledError:
+            children.cancel(call)
+            raise
+
+    def _started(self) -> Children:
         if self._children is None:
             first = functools.partial(prepare, self.child_memory_mb, self._first)
             # Where starting takes long, all start at once: the second call must not wait for it again.
             self._children = Children(self.workers, first, at_once=bool(self._first))
-        call = self._children.submit(function, args)
-        try:
-            return await asyncio.wrap_future(call.future)
-        except asyncio.CancelledError:
-            self._children.cancel(call)
-            raise
+        return self._children
 
     def close(self) -> None:
         if self._threads is not None:

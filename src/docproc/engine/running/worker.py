@@ -40,6 +40,7 @@ class Worker:
         policies: Policies,
         erasure: Erasure,
         can_work: Callable[[], bool] = lambda: True,
+        warm_up: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.settings = settings
         self.components = components
@@ -49,6 +50,7 @@ class Worker:
         self.policies = policies
         self.erasure = erasure
         self.can_work = can_work
+        self.warm_up = warm_up
         self.store = outbox.store
         self.heartbeat = Heartbeat(
             settings.effective_database_url,
@@ -87,6 +89,8 @@ class Worker:
             await component.setup()
             self._warm.append(component)
             log.info("component_ready", component=component.component_name, queue=component.input_queue)
+        if self.warm_up is not None:  # the first message must not be slower than the tenth
+            await self.warm_up()
         for job in (self.relay.run(), self.relay.consume_returned(), self._sweep_now_and_then()):
             self._background.append(asyncio.create_task(job))
         chain = Chain(self.outbox, is_on=self.settings.chaining)

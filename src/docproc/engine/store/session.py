@@ -1,4 +1,4 @@
-"""Store: the database, and the four kinds of session the engine opens on it."""
+"""Store: the database, and the kinds of session the engine opens on it."""
 
 from __future__ import annotations
 
@@ -104,6 +104,13 @@ class Store:
                 self._warn_if_long(time.monotonic() - began[-1])
             for callback in session.info.pop("after_commit", []):
                 callback()
+
+    @asynccontextmanager
+    async def rehearsing(self) -> AsyncIterator[AsyncSession]:
+        """A transaction that is always rolled back."""
+        async with AsyncSession(self._writer, expire_on_commit=False) as session:
+            yield session
+            await session.rollback()
 
     @asynccontextmanager
     async def claiming(self) -> AsyncIterator[AsyncConnection]:

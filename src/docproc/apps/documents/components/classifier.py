@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.components import asking, doubts
 from docproc.apps.documents.components.asking import Ask, Question
+from docproc.apps.documents.rehearsal import SAMPLE
 from docproc.apps.documents.schemas import schemas_of
 from docproc.apps.documents.settings import models_folder
 from docproc.apps.documents.statuses import DocumentsStatus
@@ -45,6 +46,10 @@ class Classifier(BaseComponent):
     asks_people = True
     runs_in = Where.THREADS
     batch = 20
+
+    async def setup(self) -> None:
+        if self.settings.warm_up:
+            await self.offload(_classify_all, [(None, SAMPLE, {})])
 
     async def process_message(self, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
         return (await self.process_messages([message], session))[0]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docproc.apps.documents.understanding import memory, models
-from docproc.apps.documents.understanding.classify import TYPES
 from docproc.apps.documents.understanding.extract import document, language_model
 from docproc.apps.documents.understanding.extract.document import extract
 from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
@@ -88,9 +87,3 @@ def _settle(job: Job, opened: Opened, answer: str | None) -> tuple[Fields, str |
         except ValueError as error:
             problem = str(error)
     return document.check(job.specs, job.rules, gathered), problem
-
-
-def warm_up() -> None:
-    """Patterns and models, before the first document pays for them."""
-    for doc_type in TYPES:
-        extract(doc_type, [FieldSpec("date", "date"), FieldSpec("total_amount", "decimal")], [_BLANK])

@@ -12,10 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.apps.documents.components import asking, doubts, extracted
 from docproc.apps.documents.components.asking import Ask, Question
 from docproc.apps.documents.components.doubts import Standing, Thresholds
-from docproc.apps.documents.components.extraction_jobs import Fields, Job, extract_all, warm_up
+from docproc.apps.documents.components.extraction_jobs import Fields, Job, extract_all
 from docproc.apps.documents.components.recollection import Recollection, Seeking, keys_of
 from docproc.apps.documents.components.second_opinion import SecondOpinion
 from docproc.apps.documents.language_model import LanguageModel
+from docproc.apps.documents.rehearsal import rehearse_fields
 from docproc.apps.documents.schemas import ExtractionSchema, SchemaField, schemas_of
 from docproc.apps.documents.settings import DocumentsSettings, models_folder
 from docproc.apps.documents.statuses import DocumentsStatus
@@ -50,7 +51,8 @@ class Extractor(BaseComponent):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         if self.settings.warm_up:  # else the first document of a type pays for its patterns
-            self.warm_children(warm_up)
+            self.warm_children(rehearse_fields, _asked_by(self.workflows()))
+            self.warm_children(keys_of, ())
         self._recollection = Recollection(self.store, lambda words: self.offload(keys_of, words))
         # Asked only where an operator gave an address.
         own = self.settings.section(DocumentsSettings)
@@ -209,6 +211,17 @@ async def _emission(session: AsyncSession, answer: Answer, ask: Ask) -> Emission
     if ask is Ask.AFTER:
         return NEXT, onward
     return BACKOFFICE, onward.model_copy(update={"payload": {**payload, "task_id": str(task_id)}})
+
+
+def _asked_by(flows: Sequence[Workflow]) -> list[tuple[str, list[FieldSpec]]]:
+    """The types of these flows, each with the fields that a flow asks for; the same ones only once."""
+    asked: list[tuple[str, list[FieldSpec]]] = []
+    for flow in flows:
+        for doc_type, schema in schemas_of(flow).items():
+            one = (doc_type, [field.spec for field in schema.fields])
+            if one not in asked:
+                asked.append(one)
+    return asked
 
 
 def _subject(message: PipelineMessage, flow: Workflow) -> Subject:

@@ -66,11 +66,11 @@ class Ocr(BaseComponent):
         self._readings: OrderedDict[UUID, Reading] = OrderedDict()
         self._heavy: OrderedDict[UUID, None] = OrderedDict()
         if self.settings.warm_up:
-            self.warm_children(warm_up, self.settings.section(DocumentsSettings).ocr_engine)
+            self.warm_children(rehearse, self.settings.section(DocumentsSettings).ocr_engine)
 
     async def setup(self) -> None:
         if self.settings.warm_up:  # starts the children, and says so when the engine is not installed
-            await self.offload(warm_up, self.settings.section(DocumentsSettings).ocr_engine)
+            await self.offload(rehearse, self.settings.section(DocumentsSettings).ocr_engine)
 
     async def choose(self, messages: Sequence[PipelineMessage]) -> Sequence[PipelineMessage]:
         unknown = [
@@ -144,6 +144,11 @@ def _remember(where: OrderedDict[UUID, Any], key: UUID, value: Any) -> None:
     where[key] = value
     while len(where) > REMEMBERED:
         where.popitem(last=False)
+
+
+def rehearse(engine: str) -> None:
+    """In the child process, before its first page; of this module, so that the child has imported it."""
+    warm_up(engine)
 
 
 def read_layers(places: Sequence[Place | None]) -> list[Reading | None]:

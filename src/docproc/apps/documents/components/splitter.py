@@ -11,11 +11,12 @@ from uuid import UUID, uuid5
 from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents.rehearsal import rehearse_files
 from docproc.apps.documents.settings import DocumentsSettings
 from docproc.apps.documents.statuses import DocumentsStatus
 from docproc.apps.documents.store import pages
 from docproc.apps.documents.tables import REQUESTS, PageStatus
-from docproc.engine.component import NEXT, REQUEST_UNIT, BaseComponent, Emission, Where
+from docproc.engine.component import NEXT, REQUEST_UNIT, BaseComponent, Context, Emission, Where
 from docproc.engine.message import PipelineMessage
 from docproc.errors import PermanentError, UnreadableFileError
 from docproc.reading.files.unfold import FoundFile, Limits, unfold
@@ -32,6 +33,11 @@ class Splitter(BaseComponent):
     gives = "page"
     status = DocumentsStatus.SPLITTING
     runs_in = Where.PROCESSES
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        if self.settings.warm_up:
+            self.warm_children(rehearse_files)
 
     async def process_message(
         self, message: PipelineMessage, session: AsyncSession
