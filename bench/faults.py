@@ -1,9 +1,11 @@
 """Faults: processes killed, servers restarted, everything delivered twice; nothing may be lost or doubled.
 
-    python bench/faults.py [--quick] [--json] [--system NAME …]
+    python bench/faults.py [--quick] [--json] [--system NAME …] [--chaining on|off|mixed …]
 
 Each system runs the same workload (fan-out with a window, branches, retries, joins, late corrections) on
-servers of its own. Exits 1 when anything was lost, doubled or taken over later than five seconds.
+servers of its own, three times: with chaining and joins counted by senders, without both, and mixed, where a
+worker of each kind and (on PostgreSQL) one of release 0.1.0 work on the same requests. Exits 1 when anything
+was lost, doubled or taken over later than five seconds.
 """
 
 from __future__ import annotations
@@ -11,16 +13,21 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import importlib.util
+import itertools
 import json
 import logging
 import random
 import signal
+import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
@@ -32,7 +39,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
 from bench.faulty import PATHS, WORKFLOW
-from bench.fleet import Fleet
+from bench.fleet import ROOT, Fleet
 from bench.servers import PostgresServer, RabbitServer
 from docproc.apps.documents.tables import Document
 from docproc.engine.message import PipelineMessage
@@ -41,6 +48,10 @@ from docproc.engine.store.tables import Request
 from docproc.errors import TransportError
 
 SYSTEMS = ("sql/sqlite", "sql/postgresql", "rabbitmq/postgresql")
+CHAINING = ("on", "off", "mixed")
+UNCHAINED = {"DOCPROC_CHAINING": "off", "FAULT_COUNTED_BY": "messages"}
+# Counts as v0.1.0.
+PREVIOUS = "c2ab53b"
 TAKEOVER_LIMIT_SECONDS = 5.0
 WORKERS = 3
 
@@ -65,11 +76,14 @@ class Report:
     """What became of what was accepted."""
 
     system: str
+    chaining: str = "on"
     accepted: int = 0
     answered: int = 0
     lost: int = 0
     duplicated: int = 0
     kills: int = 0
+    # Workers that ended by themselves.
+    broken: int = 0
     takeover_s: float = 0.0
     restarts: int = 0
     seconds: float = 0.0
@@ -77,7 +91,8 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        return not (self.lost or self.duplicated) and self.takeover_s <= TAKEOVER_LIMIT_SECONDS
+        harmed = self.lost or self.duplicated or self.broken
+        return not harmed and self.takeover_s <= TAKEOVER_LIMIT_SECONDS
 
 
 class Servers:
@@ -107,10 +122,10 @@ class Servers:
 class Run:
     """One system under fire."""
 
-    def __init__(self, system: str, scale: Scale, say: Callable[[str], None]) -> None:
+    def __init__(self, system: str, scale: Scale, say: Callable[[str], None], chaining: str = "on") -> None:
         self.scale = scale
         self.say = say
-        self.report = Report(system)
+        self.report = Report(system, chaining)
         self.expected: dict[UUID, int] = {}
         self.takeovers: list[asyncio.Task[float]] = []
         self.ending = False
@@ -120,6 +135,7 @@ class Run:
         with contextlib.ExitStack() as stack:
             self.servers = Servers(self.report.system, stack)
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="docproc-faults-"))
+            self.kinds = _kinds(self.report.system, self.report.chaining, Path(folder))
             structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
             self.fleet = Fleet(
                 {**self.servers.variables, "FAULT_PROBABILITY": str(self.scale.probability)},
@@ -139,7 +155,10 @@ class Run:
         return self.report
 
     async def _workload(self) -> None:
-        keepers = [asyncio.create_task(self._keep_one()) for _ in range(WORKERS)]
+        keepers = [
+            asyncio.create_task(self._keep_one(self.kinds[number % len(self.kinds)]))
+            for number in range(WORKERS)
+        ]
         await self._submit(self.scale.requests // 2)
         await asyncio.gather(self._kill_at_random(), self._submit(self.scale.requests // 2))
         self.say("servers restart in the middle of the work")
@@ -158,15 +177,20 @@ class Run:
 
     # --- dying ----------------------------------------------------------------------------------------
 
-    async def _keep_one(self) -> None:
+    async def _keep_one(self, kind: Kind) -> None:
         """A worker process that is started again whenever it dies."""
         while not self.ending:
             worker_id = f"faulty-{random.getrandbits(48):x}"
-            process = await self.fleet.spawn(DOCPROC_WORKER_ID=worker_id)
+            process = await self.fleet.spawn(kind.root, DOCPROC_WORKER_ID=worker_id, **kind.variables)
             code = await process.wait()
-            if code == -signal.SIGKILL and not self.ending:
-                self.report.kills += 1
-                self.takeovers.append(asyncio.create_task(self._measure_takeover(worker_id)))
+            if self.ending:
+                return
+            if code != -signal.SIGKILL:
+                self.report.broken += 1
+                self.report.problems.append(f"a worker of {kind.root} ended with {code}: see workers.log")
+                return
+            self.report.kills += 1
+            self.takeovers.append(asyncio.create_task(self._measure_takeover(worker_id)))
 
     async def _measure_takeover(self, worker_id: str) -> float:
         """From death until nothing is held by the dead worker any more.
@@ -291,11 +315,7 @@ class Run:
             query = select(Document.request_id, Document.doc_type, Document.page_indices)
             traces = Counter((r[0], r[1], r[2][0]) for r in await session.execute(query))
         wanted = Counter(
-            {
-                (rid, *effect): 1
-                for rid, units in self.expected.items()
-                for effect in self._effects(rid, units)
-            }
+            (rid, *effect) for rid, units in self.expected.items() for effect in self._effects(rid, units)
         )
         self._note("lost", wanted - traces)
         self._note("duplicated", traces - wanted)
@@ -320,8 +340,10 @@ class Run:
             if index % 3 == 0:
                 yield "side", index
         yield "gather", -1
+        yield "last", -1
         if request_id in self.corrected:
             yield "gather", -2
+            yield "last", -1
 
     def _note(self, what: str, effects: Counter[Any]) -> None:
         number = sum(effects.values())
@@ -329,8 +351,40 @@ class Run:
         self.report.problems.extend(f"{what}: {effect} ×{n}" for effect, n in list(effects.items())[:5])
 
 
-def run(system: str, scale: Scale, say: Callable[[str], None] = lambda _: None) -> Report:
-    return asyncio.run(Run(system, scale, say).run())
+@dataclass(frozen=True)
+class Kind:
+    """A kind of worker: whose tree it runs, and what is different there."""
+
+    root: Path = ROOT
+    variables: dict[str, str] = field(default_factory=dict)
+
+
+def _kinds(system: str, chaining: str, folder: Path) -> list[Kind]:
+    if chaining == "on":
+        return [Kind()]
+    if chaining == "off":
+        return [Kind(variables=UNCHAINED)]
+    both = [Kind(), Kind(variables=UNCHAINED)]
+    # One machine has one release: an embedded database is migrated by whoever opens it.
+    return both if "sqlite" in system else [*both, Kind(previous_release(folder / "previous"))]
+
+
+def previous_release(folder: Path) -> Path:
+    """The tree of the release before, as git has it."""
+    if importlib.util.find_spec("pebble") is None:
+        raise SystemExit("release 0.1.0 needs pebble: pip install -r bench/peers/requirements.txt")
+    archive = subprocess.run(
+        ["git", "archive", PREVIOUS, "src", "bench"], cwd=ROOT, capture_output=True, check=True
+    )
+    with tarfile.open(fileobj=BytesIO(archive.stdout)) as found:
+        found.extractall(folder, filter="data")
+    return folder
+
+
+def run(
+    system: str, scale: Scale, say: Callable[[str], None] = lambda _: None, chaining: str = "on"
+) -> Report:
+    return asyncio.run(Run(system, scale, say, chaining).run())
 
 
 def main() -> int:
@@ -338,14 +392,15 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a short run, as in CI")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--system", action="append", choices=SYSTEMS, help="only this system")
+    parser.add_argument("--chaining", action="append", choices=CHAINING, help="only this kind of workers")
     given = parser.parse_args()
     reports = []
-    for system in given.system or SYSTEMS:
+    for system, chaining in itertools.product(given.system or SYSTEMS, given.chaining or CHAINING):
 
-        def say(text: str, system: str = system) -> None:
-            print(f"\r\033[K{system}: {text}", end="", file=sys.stderr, flush=True)
+        def say(text: str, name: str = f"{system}, chaining {chaining}") -> None:
+            print(f"\r\033[K{name}: {text}", end="", file=sys.stderr, flush=True)
 
-        reports.append(run(system, QUICK if given.quick else FULL, say))
+        reports.append(run(system, QUICK if given.quick else FULL, say, chaining))
         print(file=sys.stderr)
         if not given.json:
             print(reports[-1])

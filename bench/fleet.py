@@ -64,7 +64,6 @@ class Fleet:
             "DOCPROC_WORKFLOWS_DIR": str(self.folder / "workflows"),
             "DOCPROC_COMPONENTS": ",".join(f"{n}={p}" for n, p in self.components.items()),
             "DOCPROC_LOG_LEVEL": "error",
-            "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}",  # this tree, whatever is installed
             **self.variables,
         }
         fields = {
@@ -89,7 +88,8 @@ class Fleet:
             await self.spawn()
         await self.until_ready(count)
 
-    async def spawn(self, **variables: str) -> asyncio.subprocess.Process:
+    async def spawn(self, root: Path = ROOT, **variables: str) -> asyncio.subprocess.Process:
+        """Start a worker, of this tree or of an older one."""
         log = (self.folder / "workers.log").open("ab")
         process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -97,8 +97,8 @@ class Fleet:
             *(self.components if self.takes_components else ()),
             stdin=asyncio.subprocess.PIPE,
             stderr=log,
-            env={**self.environment, **variables},
-            cwd=ROOT,
+            env={**self.environment, "PYTHONPATH": f"{root}:{root / 'src'}", **variables},
+            cwd=root,
         )
         log.close()
         self.processes.append(process)
