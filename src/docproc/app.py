@@ -69,7 +69,11 @@ class App:
     @cached_property
     def blobs(self) -> BlobStore:
         kind = load_plugin(BLOBSTORES, self.settings.effective_blobstore, "DOCPROC_STORAGE_URL")
-        return cast(BlobStore, kind.create(self.settings))
+        store = cast(BlobStore, kind.create(self.settings))
+        if not (self.settings.storage_key or self.settings.storage_key_file):
+            return store
+        sealed = load_plugin(BLOBSTORES, "encrypted", "DOCPROC_STORAGE_KEY")
+        return cast(BlobStore, sealed.around(store, self.settings))
 
     @cached_property
     def topology(self) -> Topology:
