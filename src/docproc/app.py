@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -32,7 +32,7 @@ from docproc.engine.store.workers import new_worker_id
 from docproc.engine.transport import Topology, Transport, TransportContext
 from docproc.engine.workflow.loader import WorkflowLoader
 from docproc.engine.workflow.versions import Versions
-from docproc.errors import ConfigurationError
+from docproc.errors import ConfigurationError, StorageDownError
 from docproc.harmless import text_for_logs
 from docproc.installed import BLOBSTORES, find_applications, load_plugin
 from docproc.loaded import Applications, load_middleware
@@ -170,6 +170,13 @@ class App:
             self.erasure,
             lambda: self.pools.can_work,
         )
+
+    async def prepare(self) -> None:
+        """Before a process that stays begins: a database that is late is waited for; of a storage only
+        what will not pass is told, the work itself waits for the rest. Raises ConfigurationError."""
+        await self.prepare_database(wait=True)
+        with suppress(StorageDownError):
+            await self.blobs.check()
 
     async def prepare_database(self, *, wait: bool = False) -> None:
         """Migrate an embedded database; elsewhere check that somebody did. `wait` outlasts a late server."""

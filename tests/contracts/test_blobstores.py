@@ -20,6 +20,9 @@ from docproc.engine.blobs import BlobStore
 from docproc.errors import TooLargeError
 from tests.harness import settings_for
 
+# One server for all of them.
+pytestmark = pytest.mark.xdist_group("s3")
+
 KINDS = ("local", "local encrypted", "s3", "s3 encrypted")
 KEY = base64.b64encode(b"k" * 32).decode()
 MB = 1024 * 1024

@@ -92,6 +92,9 @@ class BlobStore(ABC):
         """
         return 0
 
+    async def check(self) -> None:
+        """Before a process starts to work; raises what `write` would, where that is known without trying."""
+
     async def problem(self) -> str | None:
         """Why nothing can be stored now: for `/ready`."""
         return None

@@ -60,5 +60,8 @@ class EncryptedBlobStore(CachedBlobStore):
     async def sweep_scratch(self, *, before: datetime) -> int:
         return await super().sweep_scratch(before=before) + await self.inner.sweep_scratch(before=before)
 
+    async def check(self) -> None:
+        await self.inner.check()
+
     async def problem(self) -> str | None:
         return await super().problem() or await self.inner.problem()

@@ -135,10 +135,14 @@ class S3BlobStore(CachedBlobStore):
         if owner is not None and newest < before:
             yield owner
 
+    async def check(self) -> None:
+        """Listing nothing costs little, and tells a missing bucket from a missing blob, as HEAD does not."""
+        await self._call(next, iter(obstore.list(self.store, prefix="none/", chunk_size=1)), None)
+
     async def problem(self) -> str | None:
         try:
             async with asyncio.timeout(_READY_SECONDS):
-                await self.exists("ready")  # nothing lies there, but whoever can say so is there
+                await self.check()
         except TimeoutError:
             return "the storage of files does not answer"
         except DocProcError as error:
