@@ -22,8 +22,9 @@ from docproc.settings import Settings
 IDLE_SECONDS = 900.0
 # A copy that was used just now is kept even where there are too many: somebody is about to open it.
 IN_USE_SECONDS = 120.0
-# How often a process looks, at most.
+# How often a process looks while it fetches, at most, and how often when it does not.
 _LOOK_SECONDS = 10.0
+_PAUSE_SECONDS = IDLE_SECONDS / 3
 
 
 class Cache:
@@ -39,6 +40,7 @@ class Cache:
         self.scratch = Scratch(folder / ".scratch", "DOCPROC_HOME")
         self._filling: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
         self._looked = -_LOOK_SECONDS
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @classmethod
     def create(cls, settings: Settings) -> Self:
@@ -54,7 +56,19 @@ class Cache:
         if time.monotonic() - self._looked >= _LOOK_SECONDS:
             self._looked = time.monotonic()
             await asyncio.to_thread(self.shrink)
+        self._look_again_later()
         return path
+
+    def _look_again_later(self) -> None:
+        """Now and then while the process lives: on a machine with nothing to do nobody else would look."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._loop = loop
+            loop.call_later(_PAUSE_SECONDS, self._look, loop)
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.run_in_executor(None, self.shrink)
+        loop.call_later(_PAUSE_SECONDS, self._look, loop)
 
     async def _fill(self, path: Path, content: AsyncIterator[bytes]) -> None:
         """Whole or not at all; of two processes who do it at the same time, the later one's stays."""
@@ -80,9 +94,9 @@ class Cache:
             size += length
             idle = now - used
             if idle > IDLE_SECONDS or (size > self.limit_bytes and idle > IN_USE_SECONDS):
-                path.unlink(missing_ok=True)
                 size -= length
-                with suppress(OSError):  # others lie there, or come in this moment
+                with suppress(OSError):  # another process was faster, or others lie in the same folder
+                    path.unlink()
                     path.parent.rmdir()
 
     def _path(self, key: str, version: str) -> Path:

@@ -101,6 +101,15 @@ async def test_it_shrinks_by_itself(cache: Cache, monkeypatch: pytest.MonkeyPatc
     assert not first.exists()
 
 
+async def test_an_idle_process_looks_too(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_PAUSE_SECONDS", 0.01)
+    path = await cache.fetch("r1/a", "1", one(b"x"))
+    used(path, IDLE_SECONDS + 1)
+    async with asyncio.timeout(5):
+        while path.exists():
+            await asyncio.sleep(0.01)
+
+
 async def test_an_owner_takes_its_copies_along(cache: Cache) -> None:
     gone, kept = await cache.fetch("r1/a", "1", one(b"x")), await cache.fetch("r2/a", "1", one(b"x"))
     cache.forget("r1")
