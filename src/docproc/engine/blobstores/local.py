@@ -1,8 +1,8 @@
 """Blobs in a local folder (or a shared volume): temporary file, fsync, rename; equal content is stored once.
 
-<owner>/in/0-scan.pdf          a blob, by its key
-<owner>/.content/<address>     the same file, where it may be shared: what the owner has to release
-.content/<ab>/<address>        the same file, for the next one of this tenant who stores it
+<owner>/in/0-scan.pdf    a blob by its key: one name of a file that others may share
+.content/                which content lies where (contents.py)
+.scratch/                files in the making
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import asyncio
 import hashlib
 import os
 import shutil
-from collections.abc import AsyncIterable, AsyncIterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,7 +34,7 @@ class LocalBlobStore(BlobStore):
     def __init__(self, root: Path) -> None:
         self.root = root
         self._scratch = Scratch(root / _SCRATCH, "DOCPROC_STORAGE_PATH")
-        self._contents = Contents(root / _CONTENT)
+        self._contents = Contents(root, root / _CONTENT)
 
     @classmethod
     def create(cls, settings: Settings) -> Self:
@@ -48,15 +48,14 @@ class LocalBlobStore(BlobStore):
             with open_private(path, "wb") as file:
                 async for chunk in chunks:
                     await asyncio.to_thread(file.write, chunk)
-            shared = [] if address is None else [address()]
-            await asyncio.to_thread(self._keep, path, key, shared)
+            await asyncio.to_thread(self._keep, path, key, address() if address else None)
 
     async def put_file(self, key: str, path: Path, *, tenant: str | None = None) -> Blob:
         def store() -> Blob:
             with path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
             size = path.stat().st_size
-            self._keep(path, key, [] if tenant is None else [self.address(tenant, digest)])
+            self._keep(path, key, None if tenant is None else self.address(tenant, digest))
             return Blob(key, size, digest)
 
         return await asyncio.to_thread(store)
@@ -90,17 +89,12 @@ class LocalBlobStore(BlobStore):
                     raise
                 except OSError:  # not every file system links
                     shutil.copyfile(found, path)
-                self._keep(path, key, self._addresses(source.partition("/")[0], of=path))
+                self._keep(path, key)
 
         await asyncio.to_thread(store)
 
     async def delete(self, owner: str) -> None:
-        def remove() -> None:
-            addresses = self._addresses(owner)
-            shutil.rmtree(self._path(owner), ignore_errors=True)
-            self._contents.release(addresses)
-
-        await asyncio.to_thread(remove)
+        await asyncio.to_thread(shutil.rmtree, self._path(owner), ignore_errors=True)
 
     async def owners(self, *, before: datetime) -> AsyncIterator[str]:
         for owner in await asyncio.to_thread(self._old_owners, before):
@@ -123,14 +117,7 @@ class LocalBlobStore(BlobStore):
     def _path(self, key: str) -> Path:
         return self.root / check_key(key)
 
-    def _addresses(self, owner: str, of: Path | None = None) -> list[str]:
-        """The shared content that the owner needs; with `of`, under which addresses that file is shared."""
-        with suppress(FileNotFoundError):
-            kept = list((self._path(owner) / _CONTENT).iterdir())
-            return [one.name for one in kept if of is None or one.samefile(of)]
-        return []
-
-    def _keep(self, path: Path, key: str, addresses: Sequence[str]) -> None:
+    def _keep(self, path: Path, key: str, address: str | None = None) -> None:
         """Durable first, visible second: after a power cut the key holds all of it or nothing."""
         target = self._path(key)
         is_new = not target.parent.exists()
@@ -138,24 +125,20 @@ class LocalBlobStore(BlobStore):
         with path.open("rb") as file:
             os.fchmod(file.fileno(), FILE_MODE)  # files found inside others were written by many tools
             os.fsync(file.fileno())
-        kept = path
-        for address in addresses:
-            kept = self._contents.share(path, address)
-            # Before the key: an owner never has content that it would not release.
-            self._refer(kept, key, address)
-        kept.replace(target)
-        if kept != path:
-            path.unlink()
+        if address is None:
+            path.replace(target)
+        else:
+            self._share(path, target, address, key.partition("/")[0])
         for folder in (target.parent, *target.parent.parents[:2]) if is_new else (target.parent,):
             _sync_folder(folder)
 
-    def _refer(self, path: Path, key: str, address: str) -> None:
-        reference = self._path(key.partition("/")[0]) / _CONTENT / address
-        private_folder(reference.parent)
-        if reference.exists() and not reference.samefile(path):  # it was damaged, and is replaced now
-            reference.unlink()
-        with suppress(OSError):  # it is there already, or nothing is shared here
-            os.link(path, reference)
+    def _share(self, path: Path, target: Path, address: str, owner: str) -> None:
+        with self._contents.locked(address):
+            found = self._contents.find(path, address)
+            (found or path).replace(target)
+            self._contents.remember(target, address, owner)
+        if found:
+            path.unlink()
 
     def _old_owners(self, before: datetime) -> list[str]:
         found = []

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import random
+import shutil
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -42,7 +44,7 @@ def stored(local: LocalBlobStore) -> int:
     return len({path.stat().st_ino for path in local.root.rglob("*") if path.is_file()})
 
 
-def shared(local: LocalBlobStore) -> list[Path]:
+def hints(local: LocalBlobStore) -> list[Path]:
     return list((local.root / ".content").glob("*/*"))
 
 
@@ -56,21 +58,45 @@ async def test_two_requests_of_a_tenant_store_a_file_once(blobs: BlobStore, loca
     assert stored(local) == 1
     await blobs.delete("r2")
     assert stored(local) == 0
-    assert shared(local) == []
+
+
+async def test_many_who_store_the_same_at_once_store_it_once(blobs: BlobStore, local: LocalBlobStore) -> None:
+    puts = (blobs.put(f"r{number}/in/0", one(b"same"), tenant="acme") for number in range(12))
+    await asyncio.gather(*puts)
+    assert stored(local) == 1
+
+
+async def test_each_file_has_one_name_per_place_and_no_other(blobs: BlobStore, local: LocalBlobStore) -> None:
+    """Whoever looks into the folder sees what was sent, as often as it was sent."""
+    for number in range(2):
+        await blobs.put(f"r{number}/in/0", one(b"same"), tenant="acme")
+    names = [path.relative_to(local.root).as_posix() for path in local.root.rglob("*") if path.is_file()]
+    assert sorted(names) == ["r0/in/0", "r1/in/0"]
+
+
+async def test_a_file_is_still_found_when_the_first_who_had_it_is_erased(
+    blobs: BlobStore, local: LocalBlobStore
+) -> None:
+    for number in range(12):
+        await blobs.put(f"r{number}/in/0", one(b"same"), tenant="acme")
+        if number:
+            await blobs.delete(f"r{number - 1}")
+    await blobs.put("last/in/0", one(b"same"), tenant="acme")
+    assert stored(local) == 1
 
 
 async def test_tenants_never_share(blobs: BlobStore, local: LocalBlobStore) -> None:
     for tenant in ("acme", "globex"):
         await blobs.put(f"{tenant}/in/0", one(b"same"), tenant=tenant)
     assert stored(local) == 2
-    assert len({path.name for path in shared(local)}) == 2
+    assert len({path.name.partition("~")[0] for path in hints(local)}) == 2
 
 
 async def test_nothing_is_shared_unasked(blobs: BlobStore, local: LocalBlobStore) -> None:
     await blobs.put("r/pages/0.png", one(b"same"))
     await blobs.put("r/pages/1.png", one(b"same"))
     assert stored(local) == 2
-    assert shared(local) == []
+    assert hints(local) == []
 
 
 async def test_a_file_found_inside_another_is_shared_too(blobs: BlobStore, local: LocalBlobStore) -> None:
@@ -103,17 +129,29 @@ async def test_the_same_file_twice_in_a_request_is_one(blobs: BlobStore, local: 
     assert stored(local) == 0
 
 
-async def test_content_of_a_process_that_died_while_erasing_is_swept(
-    blobs: BlobStore, local: LocalBlobStore
-) -> None:
+async def test_hints_of_erased_requests_are_swept(blobs: BlobStore, local: LocalBlobStore) -> None:
     await blobs.put("r1/in/0", one(b"gone"), tenant="acme")
     await blobs.put("r2/in/0", one(b"kept"), tenant="acme")
-    for path in sorted((local.root / "r1").rglob("*"), reverse=True):  # all that erasing does first
-        path.unlink() if path.is_file() else path.rmdir()
-    assert stored(local) == 2
+    await blobs.delete("r1")
     await blobs.sweep_scratch(before=YESTERDAY)
+    assert [path.name.split("~")[1] for path in hints(local)] == ["r2"]
+
+
+async def test_hints_of_one_content_are_few(blobs: BlobStore, local: LocalBlobStore) -> None:
+    for number in range(20):
+        await blobs.put(f"r{number}/in/0", one(b"same"), tenant="acme")
+    assert len(hints(local)) == 8
     assert stored(local) == 1
-    assert (await blobs.fetch("r2/in/0")).read_bytes() == b"kept"
+
+
+async def test_content_written_over_is_not_taken_for_what_it_was(
+    blobs: BlobStore, local: LocalBlobStore
+) -> None:
+    await blobs.put("r1/in/0", one(b"old!"), tenant="acme")
+    await blobs.put("r1/in/0", one(b"new!"), tenant="acme")
+    await blobs.put("r2/in/0", one(b"old!"), tenant="acme")
+    assert (await blobs.fetch("r1/in/0")).read_bytes() == b"new!"
+    assert (await blobs.fetch("r2/in/0")).read_bytes() == b"old!"
 
 
 async def test_uploads_erasure_and_sweeps_at_once_lose_nothing(
@@ -146,101 +184,71 @@ async def test_uploads_erasure_and_sweeps_at_once_lose_nothing(
     assert stored(local) == 0
 
 
-# --- what the file system may do -------------------------------------------------------------------------
+# --- what may happen in between, and what a file system may refuse ---------------------------------------
+
+
+def made(folder: Path, name: str, content: bytes = b"same") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(content)
+    return folder / name
 
 
 @pytest.fixture
 def contents(tmp_path: Path) -> Contents:
-    return Contents(tmp_path / "content")
+    """In which r1 has a file."""
+    contents = Contents(tmp_path, tmp_path / ".content")
+    with contents.locked("aaaa"):
+        contents.remember(made(tmp_path / "r1", "file"), "aaaa", "r1")
+    return contents
 
 
-def made(tmp_path: Path, name: str, content: bytes = b"same") -> Path:
-    (tmp_path / name).write_bytes(content)
-    return tmp_path / name
-
-
-def test_erased_while_it_was_looked_for(
+def test_what_is_linked_is_looked_at_afterwards(
     contents: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The last who needed it erases it between our finding it and our linking to it."""
-    first = made(tmp_path, "first")
-    assert contents.share(first, "aa") == first
+    """Between finding a file and linking to it, its owner puts other content of the same size there."""
     link: Callable[..., None] = os.link
-    steps: list[str] = []
 
-    def linking(source: Path, target: Path) -> None:
-        if target.name.endswith(".shared") and not steps:
-            steps.append("erased")
-            first.unlink()
-            contents.release(["aa"])
+    def linking(source: str, target: Path) -> None:
+        made(tmp_path / "other", "file", b"else").replace(source)
         link(source, target)
 
     monkeypatch.setattr(os, "link", linking)
-    second = made(tmp_path, "second")
-    assert contents.share(second, "aa") == second
-    assert steps == ["erased"]
-    assert second.stat().st_nlink == 2  # and is found by the next
+    mine = made(tmp_path / "mine", "file")
+    assert contents.find(mine, "aaaa") is None
+    assert [path.name for path in mine.parent.iterdir()] == ["file"]
 
 
-def test_linked_while_it_was_erased(
-    contents: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_erased_in_the_same_moment(
+    contents: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
-    """Found to be needed by nobody, then linked to, then forgotten: the new link keeps it."""
-    first = made(tmp_path, "first")
-    contents.share(first, "aa")
-    first.unlink()
-    second = made(tmp_path, "second")
-    found: list[Path] = []
-    unlink = Path.unlink
+    link: Callable[..., None] = os.link
 
-    def unlinking(path: Path, missing_ok: bool = False) -> None:
-        if not found:
-            found.append(path)
-            found.append(contents.share(second, "aa"))
-        unlink(path, missing_ok)
+    def linking(source: str, target: Path) -> None:
+        if when == "before":
+            shutil.rmtree(tmp_path / "r1")
+        link(source, target)
+        shutil.rmtree(tmp_path / "r1")
 
-    monkeypatch.setattr(Path, "unlink", unlinking)
-    contents.release(["aa"])
-    assert found[1].read_bytes() == b"same"
-    assert not found[0].exists()
+    monkeypatch.setattr(os, "link", linking)
+    found = contents.find(made(tmp_path / "mine", "file"), "aaaa")
+    if when == "before":
+        assert found is None
+    else:
+        assert found is not None and found.read_bytes() == b"same"
 
 
-@pytest.mark.parametrize("problem", [PermissionError, OSError])
+@pytest.mark.parametrize("number", [errno.EMLINK, errno.EPERM, errno.EOPNOTSUPP])
 def test_without_links_each_has_a_copy(
-    contents: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: type[OSError]
+    contents: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     def refuse(*_: object) -> None:
-        raise problem("no links here")
+        raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(os, "link", refuse)
-    path = made(tmp_path, "first")
-    assert contents.share(path, "aa") == path
-    assert contents.sweep() == 0
+    assert contents.find(made(tmp_path / "mine", "file"), "aaaa") is None
 
 
 def test_damaged_content_is_not_handed_on(contents: Contents, tmp_path: Path) -> None:
-    first = made(tmp_path, "first")
-    contents.share(first, "aa")
-    first.write_bytes(b"cut")
-    second = made(tmp_path, "second")
-    assert contents.share(second, "aa") == second
-    third = made(tmp_path, "third")
-    assert contents.share(third, "aa").read_bytes() == b"same"
-    assert second.stat().st_nlink == 3
-
-
-def test_a_file_with_all_the_names_it_can_have_is_stored_anew(
-    contents: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    contents.share(made(tmp_path, "first"), "aa")
-    link: Callable[..., None] = os.link
-
-    def linking(source: Path, target: Path) -> None:
-        if target.name.endswith(".shared"):
-            raise OSError(31, "Too many links")
-        link(source, target)
-
-    monkeypatch.setattr(os, "link", linking)
-    second = made(tmp_path, "second")
-    assert contents.share(second, "aa") == second
-    assert second.stat().st_nlink == 2
+    (tmp_path / "r1" / "file").write_bytes(b"cut")
+    assert contents.find(made(tmp_path / "mine", "file"), "aaaa") is None
