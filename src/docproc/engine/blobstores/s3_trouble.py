@@ -17,7 +17,7 @@ _CREDENTIALS = (
 _REFUSALS = {
     "NoSuchBucket": (
         "there is no such bucket",
-        "Make it, or correct DOCPROC_STORAGE_URL; DOCPROC_STORAGE_ENDPOINT names a server that is no Amazon",
+        "Make it, or correct DOCPROC_STORAGE_URL, and DOCPROC_STORAGE_ENDPOINT if it is not at Amazon",
     ),
     "InvalidAccessKeyId": ("the access key is not known there", _CREDENTIALS),
     "SignatureDoesNotMatch": ("the secret key is wrong", _CREDENTIALS),
