@@ -198,7 +198,7 @@ async def test_it_has_no_problem(blobs: BlobStore) -> None:
 
 
 async def test_memory_stays_flat_and_the_loop_free(blobs: BlobStore) -> None:
-    """A file of 96 MB passes, both ways, in some dozens; meanwhile the event loop answers others."""
+    """A file of 128 MB passes, both ways, in some dozens; meanwhile the event loop answers others."""
     chunk = os.urandom(MB)
     late = 0.0
 
@@ -218,7 +218,7 @@ async def test_memory_stays_flat_and_the_loop_free(blobs: BlobStore) -> None:
 
     async def many() -> AsyncIterator[bytes]:
         nonlocal peak
-        for _ in range(96):
+        for _ in range(128):
             yield chunk
             peak = max(peak, process.memory_info().rss)
 
@@ -226,5 +226,5 @@ async def test_memory_stays_flat_and_the_loop_free(blobs: BlobStore) -> None:
     async for _ in blobs.read("r/in/large"):
         peak = max(peak, process.memory_info().rss)
     watching.cancel()
-    assert (peak - before) / MB < 64
+    assert (peak - before) / MB < 96
     assert late < 0.5
