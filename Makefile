@@ -55,6 +55,7 @@ bench: install
 	$(BIN)/python bench/sla.py
 	$(BIN)/python bench/sla.py --faults
 	$(BIN)/python bench/backoffice.py
+	$(BIN)/python bench/blobs.py
 	@# The readers' dependencies are not ours, so they get their own environment; without it they are skipped.
 	-$(PYTHON) -m venv $(VENV)/peers && $(VENV)/peers/bin/python -m pip install --quiet \
 		--disable-pip-version-check -r bench/peers/requirements-documents.txt

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import secrets
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +16,7 @@ import aiormq
 import pytest
 import structlog
 
+from bench.s3_server import S3Server
 from docproc.engine.store.session import Store
 from docproc.engine.transport import DEAD_LETTER_QUEUE
 from docproc.registry import QUEUE_BINDINGS
@@ -65,6 +67,22 @@ def vhost() -> Iterator[str]:
     services.require(services.rabbitmq_problem())
     with services.rabbitmq_vhost() as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[S3Server]:
+    services.require(S3Server.available())
+    with S3Server() as server:
+        yield server
+
+
+@pytest.fixture
+def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The settings of a place of its own; the credentials are in the environment."""
+    for name, value in s3_server.environment().items():
+        monkeypatch.setenv(name, value)
+    place = f"s3://{s3_server.bucket}/tests/{secrets.token_hex(6)}"
+    return {"storage_url": place, "storage_endpoint": s3_server.url}
 
 
 @pytest.fixture(scope="session")

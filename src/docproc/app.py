@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -33,7 +33,7 @@ from docproc.engine.store.workers import new_worker_id
 from docproc.engine.transport import Topology, Transport, TransportContext
 from docproc.engine.workflow.loader import WorkflowLoader
 from docproc.engine.workflow.versions import Versions
-from docproc.errors import ConfigurationError
+from docproc.errors import ConfigurationError, StorageDownError
 from docproc.harmless import text_for_logs
 from docproc.installed import BLOBSTORES, find_applications, load_plugin
 from docproc.loaded import Applications, load_middleware
@@ -70,7 +70,11 @@ class App:
     @cached_property
     def blobs(self) -> BlobStore:
         kind = load_plugin(BLOBSTORES, self.settings.effective_blobstore, "DOCPROC_STORAGE_URL")
-        return cast(BlobStore, kind.create(self.settings))
+        store = cast(BlobStore, kind.create(self.settings))
+        if not (self.settings.storage_key or self.settings.storage_key_file):
+            return store
+        sealed = load_plugin(BLOBSTORES, "encrypted", "DOCPROC_STORAGE_KEY")
+        return cast(BlobStore, sealed.around(store, self.settings))
 
     @cached_property
     def topology(self) -> Topology:
@@ -168,6 +172,14 @@ class App:
             lambda: self.pools.can_work,
             self.pools.warm_up,
         )
+
+    async def prepare(self) -> None:
+        """Before a process that stays begins: a database that is late is waited for; of a storage only
+        what will not pass is told, the work itself waits for the rest. Raises ConfigurationError."""
+        await self.prepare_database(wait=True)
+        with suppress(StorageDownError):
+            await self.blobs.check()
+        await self.rehearse()
 
     async def rehearse(self) -> None:
         """Have the first request find everything prepared; nothing is left behind."""

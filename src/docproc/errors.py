@@ -35,6 +35,11 @@ class ConfigurationError(DocProcError):
     """An operator must change a setting or a file before the process can start."""
 
 
+class UnusableStorageError(ConfigurationError):
+    """The storage of files answers, and refuses: an operator must give access, make the bucket, or name
+    another."""
+
+
 class UsageError(DocProcError):
     """Whoever typed the command must type it differently."""
 
@@ -175,8 +180,22 @@ class NoChildError(TransientError):
         super().__init__(message, delay=delay, counts_attempt=counts_attempt, remedy=remedy)
 
 
+class StorageDownError(TransientError, OSError):
+    """The storage of files does not answer now; whatever was under way is repeated when it does, and no
+    attempt is counted."""
+
+    def __init__(
+        self, message: str, *, delay: float | None = None, counts_attempt: bool = False, remedy: str = ""
+    ) -> None:
+        super().__init__(message, delay=delay, counts_attempt=counts_attempt, remedy=remedy)
+
+
 class PermanentError(ProcessingError):
     """Trying again cannot help: dead letter or back office."""
+
+
+class DamagedBlobError(PermanentError):
+    """A stored file is not what was stored: cut off, changed, or encrypted with a key that is not known."""
 
 
 class UnreadableFileError(PermanentError):

@@ -70,6 +70,15 @@ class Settings(SettingsSection):
     transport: str | None = None
     # Files elsewhere than in a folder: the scheme names an installed blob store.
     storage_url: str | None = None
+    # Where an S3-compatible store listens that is not Amazon's.
+    storage_endpoint: str | None = None
+    # Encrypts files before they are stored; the first of several keys writes, all of them read.
+    storage_key: SecretStr | None = None
+    storage_key_file: Path | None = None
+    # Whether files that were stored before there was a key are still read.
+    storage_allow_plain: bool = False
+    # Files from elsewhere, or decrypted, that are kept under home for native code to read.
+    storage_cache_mb: int = Field(default=2048, ge=1)
     home: Path = Field(default_factory=user_data_folder)
     host: str = "127.0.0.1"
     worker_id: str | None = None
@@ -180,7 +189,7 @@ class Settings(SettingsSection):
             ip_network(one)  # raises ValueError, which says what is wrong with it
         return value
 
-    @field_validator("backoffice_url")
+    @field_validator("backoffice_url", "storage_endpoint")
     @classmethod
     def _check_url(cls, value: str | None) -> str | None:
         if value is not None and not value.startswith(("http://", "https://")):
@@ -220,6 +229,11 @@ class Settings(SettingsSection):
         """The name of the blob store in use, by the scheme of its address."""
         scheme = urlsplit(self.storage_url or "").scheme
         return "local" if scheme in ("", "file") else scheme
+
+    @cached_property
+    def cache_path(self) -> Path:
+        """Where files that lie elsewhere are kept while they are read."""
+        return self.home.expanduser().absolute() / "cache"
 
     @cached_property
     def message_ttl_seconds(self) -> float:

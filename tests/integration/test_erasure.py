@@ -294,3 +294,21 @@ def test_the_command_erases(embedded: Processes) -> None:
     assert embedded.count("requests") == 0
     again = embedded.run("request", "erase", str(request_id))
     assert (again.code, "there is no request" in again.error) == (2, True)
+
+
+async def test_a_file_that_two_requests_brought_goes_with_the_second(
+    harness: Harness, tmp_path: Path
+) -> None:
+    """Stored once, under DOCPROC_STORAGE_PATH; what the first loses, the second still has."""
+    content = b"%PDF-1.7 " + MARKER.encode()
+    async with client_of(harness) as client:
+        sent = [await client.post("/process", files={"file": (name, content)}) for name in ("a.pdf", "b.pdf")]
+        first, second = (answer.json()["request_id"] for answer in sent)
+        files = [path for path in (tmp_path / "storage").rglob("*") if path.is_file()]
+        assert {path.read_bytes() for path in files} == {content}
+        assert len({path.stat().st_ino for path in files}) == 1
+        assert (await client.delete(f"/requests/{first}")).status_code == 204
+        assert not await harness.app.blobs.exists(f"{first}/in/0-a.pdf")
+        assert (await harness.app.blobs.fetch(f"{second}/in/0-b.pdf")).read_bytes() == content
+        assert (await client.delete(f"/requests/{second}")).status_code == 204
+    assert [path for path in (tmp_path / "storage").rglob("*") if path.is_file()] == []

@@ -52,9 +52,8 @@ async def _serve(
     health = HealthServer(settings.host, settings.health_port, lambda: is_prepared and not stopping.is_set())
     await health.start()
     try:
-        is_prepared = await unless_stopped(application.prepare_database(wait=True), stopping)
+        is_prepared = await unless_stopped(application.prepare(), stopping)
         if is_prepared:
-            await application.rehearse()
             await serve(application, stopping, host=settings.host, port=port)
         return 0
     finally:

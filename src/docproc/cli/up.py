@@ -68,7 +68,8 @@ def _settings(
     overrides = {name: value for name, value in given.items() if value is not None}
     settings = Settings.load(**overrides)
     if home is not None and settings.is_embedded:
-        settings = Settings.load(**overrides, storage_path=given["home"] / "storage", database_url=None)
+        own = {"storage_path": given["home"] / "storage", "storage_url": None, "database_url": None}
+        settings = Settings.load(**overrides, **own)
     changed: dict[str, Any] = {}
     if settings.is_embedded and (processes or "prefetch_count" not in settings.model_fields_set):
         # One process with many children: several would only wait for each other's writes to one file.
@@ -80,7 +81,8 @@ def _settings(
         os.environ[f"DOCPROC_{name.upper()}"] = str(getattr(settings, name))
     if home is not None and settings.is_embedded:
         os.environ["DOCPROC_STORAGE_PATH"] = str(settings.storage_path)
-        os.environ["DOCPROC_DATABASE_URL"] = ""  # counts as unset
+        for name in ("DOCPROC_DATABASE_URL", "DOCPROC_STORAGE_URL"):
+            os.environ[name] = ""  # counts as unset
     return settings
 
 

@@ -60,8 +60,7 @@ async def serve(
         await server.start()
     watch = asyncio.create_task(stop_with_parent(stopping)) if parent_watch else None
     try:
-        if await unless_stopped(application.prepare_database(wait=True), stopping):
-            await application.rehearse()
+        if await unless_stopped(application.prepare(), stopping):
             await live.run(stopping, after_start=_keep_what_is_loaded)
         return 0
     except DocProcError:
@@ -127,7 +126,7 @@ async def keep_workers(
     await server.start()
     watch = asyncio.create_task(_tell_when_ready(is_ready, ready)) if ready else None
     try:
-        if await unless_stopped(application.prepare_database(wait=True), stopping):
+        if await unless_stopped(application.prepare(), stopping):
             await supervisor.run(stopping)
     finally:
         if watch:

@@ -21,6 +21,7 @@ from docproc.errors import (
     CallbackError,
     ChildDiedError,
     ConfigurationError,
+    DamagedBlobError,
     DatabaseDownError,
     DeadlineAtRiskError,
     DocProcError,
@@ -30,11 +31,13 @@ from docproc.errors import (
     PermanentError,
     RequestConflictError,
     ReusedKeyError,
+    StorageDownError,
     TaskConflictError,
     TooLargeError,
     UnknownRequestError,
     UnknownTaskError,
     UnknownWorkflowError,
+    UnusableStorageError,
     WorkflowError,
 )
 from docproc.harmless import text_for_logs
@@ -59,9 +62,11 @@ KINDS: tuple[tuple[type[DocProcError], int, str], ...] = (
     (CallbackError, 422, "invalid_callback_url"),
     (WorkflowError, 503, "workflow_unusable"),
     (DatabaseDownError, 503, "unavailable"),
+    (StorageDownError, 503, "unavailable"),
     (ConfigurationError, 503, "unavailable"),
     (ChildDiedError, 503, "unavailable"),
     (NoChildError, 503, "unavailable"),
+    (DamagedBlobError, 503, "unavailable"),
     (PermanentError, 422, "unreadable"),
 )
 
@@ -190,6 +195,8 @@ def _message(error: DocProcError) -> str:
     text = str(error.args[0]) if error.args else str(error)
     if isinstance(error, DatabaseDownError):
         return "the database is out of reach"
+    if isinstance(error, StorageDownError | UnusableStorageError | DamagedBlobError):
+        return "the storage of files is out of reach"  # which bucket it is, is nobody's business here
     if isinstance(error, WorkflowError) and error.file is not None:
         return f"{error.file.name}:{error.line}: {text}" if error.line else f"{error.file.name}: {text}"
     return text
@@ -198,8 +205,10 @@ def _message(error: DocProcError) -> str:
 def _remedy(error: DocProcError, request: Request) -> str:
     if isinstance(error, UnknownWorkflowError):
         return f"Known workflows: {', '.join(request.app.state.application.loader.names())}"
-    if isinstance(error, DatabaseDownError | ChildDiedError | NoChildError):
+    if isinstance(error, DatabaseDownError | StorageDownError | ChildDiedError | NoChildError):
         return "Try again"
+    if isinstance(error, UnusableStorageError | DamagedBlobError):
+        return "Tell whoever runs the server; its log says more"
     return error.remedy
 
 

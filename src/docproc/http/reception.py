@@ -101,12 +101,17 @@ class Reception:
         return uuid4()
 
     async def store_file(
-        self, request_id: UUID, index: int, name: str, chunks: AsyncIterable[bytes]
+        self,
+        request_id: UUID,
+        index: int,
+        name: str,
+        chunks: AsyncIterable[bytes],
+        tenant_id: str = "default",
     ) -> Upload:
-        """Stream one file into the request's folder; raises TooLargeError."""
+        """Stream one file into the request's folder; raises TooLargeError. `tenant_id` is the arrival's."""
         key = f"{request_id}/in/{index}-{safe_name(name)}"
         limit = int(self.settings.max_upload_mb * 1024 * 1024)
-        blob = await self.blobs.put(key, chunks, max_bytes=limit)
+        blob = await self.blobs.put(key, chunks, max_bytes=limit, tenant=tenant_id)
         return Upload(key, _shown_name(name), blob.size, blob.sha256)
 
     async def submit(self, request_id: UUID, uploads: Sequence[Upload], arrival: Arrival) -> Accepted:

@@ -1,1 +1,1 @@
-"""Blob stores: a local folder now."""
+"""Blob stores: a local folder, an S3-compatible bucket, and encryption around either."""

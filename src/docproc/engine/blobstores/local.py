@@ -1,28 +1,31 @@
-"""Blobs in a local folder (or a shared volume): temporary file, fsync, rename."""
+"""Blobs in a local folder (or a shared volume): temporary file, fsync, rename; equal content is stored once.
+
+<owner>/in/0-scan.pdf    a blob by its key: one name of a file that others may share
+.content/                which content lies where (contents.py)
+.scratch/                files in the making
+"""
 
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import hashlib
 import os
 import shutil
-import tempfile
-from collections.abc import AsyncIterable, AsyncIterator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterable, AsyncIterator
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import Self
 
 from docproc.engine import disk
-from docproc.engine.blobs import Blob, BlobStore, check_key
-from docproc.errors import ConfigurationError, TooLargeError
+from docproc.engine.blobs import Address, Blob, BlobStore, check_key, read_file
+from docproc.engine.blobstores.contents import Contents
+from docproc.engine.blobstores.scratch import Scratch
 from docproc.private import FILE_MODE, open_private, private_folder, refuse_planted
 from docproc.settings import Settings
 
-_CHUNK = 1024 * 1024
-# Unfinished files lie here, on the same file system, so that a rename is enough.
 _SCRATCH = ".scratch"
+_CONTENT = ".content"
 
 
 class LocalBlobStore(BlobStore):
@@ -30,6 +33,8 @@ class LocalBlobStore(BlobStore):
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._scratch = Scratch(root / _SCRATCH, "DOCPROC_STORAGE_PATH")
+        self._contents = Contents(root, root / _CONTENT)
 
     @classmethod
     def create(cls, settings: Settings) -> Self:
@@ -37,43 +42,36 @@ class LocalBlobStore(BlobStore):
         refuse_planted(root)  # before a process starts, not with its first file
         return cls(root)
 
-    async def put(self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None) -> Blob:
+    async def write(self, key: str, chunks: AsyncIterable[bytes], address: Address | None = None) -> None:
         with self.scratch() as folder:
             path = folder / "blob"
-            digest, size = hashlib.sha256(), 0
             with open_private(path, "wb") as file:
-                async for chunk in _gathered(chunks):
-                    size += len(chunk)
-                    if max_bytes is not None and size > max_bytes:
-                        raise TooLargeError(
-                            f"the file is larger than {max_bytes / 1024**2:g} MB",
-                            remedy="Send it in parts, or raise DOCPROC_MAX_UPLOAD_MB",
-                        )
-                    await asyncio.to_thread(_write, file, digest, chunk)
-            await asyncio.to_thread(self._keep, path, key)
-        return Blob(key, size, digest.hexdigest())
+                async for chunk in chunks:
+                    await asyncio.to_thread(file.write, chunk)
+            await asyncio.to_thread(self._keep, path, key, address() if address else None)
 
-    async def put_file(self, key: str, path: Path) -> Blob:
+    async def put_file(self, key: str, path: Path, *, tenant: str | None = None) -> Blob:
         def store() -> Blob:
             with path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
             size = path.stat().st_size
-            self._keep(path, key)
+            self._keep(path, key, None if tenant is None else self.address(tenant, digest))
             return Blob(key, size, digest)
 
         return await asyncio.to_thread(store)
 
-    async def copy(self, source: str, key: str) -> None:
-        def store() -> None:
-            with self.scratch() as folder:
-                path = folder / "blob"
-                try:
-                    os.link(self._path(source), path)
-                except OSError:  # not every file system links
-                    shutil.copyfile(self._path(source), path)
-                self._keep(path, key)
+    async def read(self, key: str) -> AsyncIterator[bytes]:
+        async for chunk in read_file(await self.fetch(key)):
+            yield chunk
 
-        await asyncio.to_thread(store)
+    async def version(self, key: str) -> str | None:
+        def look() -> str | None:
+            with suppress(FileNotFoundError, NotADirectoryError):
+                found = self._path(key).stat()
+                return f"{found.st_ino}-{found.st_mtime_ns}-{found.st_size}"
+            return None
+
+        return await asyncio.to_thread(look)
 
     async def fetch(self, key: str) -> Path:
         path = self._path(key)
@@ -81,8 +79,19 @@ class LocalBlobStore(BlobStore):
             raise FileNotFoundError(f"there is no blob {key!r} in {self.root}")
         return path
 
-    async def exists(self, key: str) -> bool:
-        return await asyncio.to_thread(self._path(key).is_file)
+    async def copy(self, source: str, key: str) -> None:
+        def store() -> None:
+            with self.scratch() as folder:
+                path, found = folder / "blob", self._path(source)
+                try:
+                    os.link(found, path)
+                except FileNotFoundError:
+                    raise
+                except OSError:  # not every file system links
+                    shutil.copyfile(found, path)
+                self._keep(path, key)
+
+        await asyncio.to_thread(store)
 
     async def delete(self, owner: str) -> None:
         await asyncio.to_thread(shutil.rmtree, self._path(owner), ignore_errors=True)
@@ -91,39 +100,16 @@ class LocalBlobStore(BlobStore):
         for owner in await asyncio.to_thread(self._old_owners, before):
             yield owner
 
-    @contextmanager
-    def scratch(self) -> Iterator[Path]:
-        base = self.root / _SCRATCH
-        try:
-            private_folder(self.root)
-            private_folder(base)
-            folder = Path(tempfile.mkdtemp(dir=base))
-        except OSError as error:
-            if error.errno in disk.FULL:
-                raise  # no setting is wrong
-            raise ConfigurationError(
-                f"files cannot be stored in {self.root}: {error.strerror}",
-                remedy="Check DOCPROC_STORAGE_PATH",
-            ) from error
-        try:
-            with _held(folder):
-                yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+    def scratch(self) -> AbstractContextManager[Path]:
+        return self._scratch.folder()
 
     async def sweep_scratch(self, *, before: datetime) -> int:
-        return await asyncio.to_thread(self._sweep_scratch, before)
+        def sweep() -> int:
+            folders = self._scratch.sweep(before)
+            self._contents.sweep()
+            return folders
 
-    def _sweep_scratch(self, before: datetime) -> int:
-        found = 0
-        with suppress(FileNotFoundError):
-            for folder in (self.root / _SCRATCH).iterdir():
-                with suppress(OSError):  # whoever had it ended meanwhile, or it is somebody else's
-                    old = folder.is_dir() and _newest(folder) < before.timestamp()
-                    if old and not _is_held(folder):
-                        shutil.rmtree(folder, ignore_errors=True)
-                        found += 1
-        return found
+        return await asyncio.to_thread(sweep)
 
     async def problem(self) -> str | None:
         return "the storage is full" if await asyncio.to_thread(disk.is_full, self.root) else None
@@ -131,7 +117,7 @@ class LocalBlobStore(BlobStore):
     def _path(self, key: str) -> Path:
         return self.root / check_key(key)
 
-    def _keep(self, path: Path, key: str) -> None:
+    def _keep(self, path: Path, key: str, address: str | None = None) -> None:
         """Durable first, visible second: after a power cut the key holds all of it or nothing."""
         target = self._path(key)
         is_new = not target.parent.exists()
@@ -139,9 +125,20 @@ class LocalBlobStore(BlobStore):
         with path.open("rb") as file:
             os.fchmod(file.fileno(), FILE_MODE)  # files found inside others were written by many tools
             os.fsync(file.fileno())
-        path.replace(target)
+        if address is None:
+            path.replace(target)
+        else:
+            self._share(path, target, address, key.partition("/")[0])
         for folder in (target.parent, *target.parent.parents[:2]) if is_new else (target.parent,):
             _sync_folder(folder)
+
+    def _share(self, path: Path, target: Path, address: str, owner: str) -> None:
+        with self._contents.locked(address):
+            found = self._contents.find(path, address)
+            (found or path).replace(target)
+            self._contents.remember(target, address, owner)
+        if found:
+            path.unlink()
 
     def _old_owners(self, before: datetime) -> list[str]:
         found = []
@@ -149,44 +146,9 @@ class LocalBlobStore(BlobStore):
             for folder in self.root.iterdir():
                 with suppress(FileNotFoundError):
                     changed = datetime.fromtimestamp(folder.stat().st_mtime, UTC)
-                    if changed < before and folder.is_dir() and folder.name != _SCRATCH:
+                    if changed < before and folder.is_dir() and not folder.name.startswith("."):
                         found.append(folder.name)
         return found
-
-
-@contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Marks it as in use, for as long as this process lives at most."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # not every file system locks; then its age alone speaks for it
-            fcntl.flock(handle, fcntl.LOCK_SH)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _is_held(folder: Path) -> bool:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(handle)
-    return False
-
-
-def _newest(folder: Path) -> float:
-    """When something in it was last written: its own time does not change while a file in it grows."""
-    return max(path.lstat().st_mtime for path in (folder, *folder.rglob("*")))
-
-
-def _write(file: BinaryIO, digest: hashlib._Hash, chunk: bytes) -> None:
-    file.write(chunk)
-    digest.update(chunk)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -195,15 +157,3 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-async def _gathered(chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
-    """Network crumbs as megabytes: each write is a hop to a thread."""
-    gathered = bytearray()
-    async for chunk in chunks:
-        gathered += chunk
-        if len(gathered) >= _CHUNK:
-            yield bytes(gathered)
-            gathered.clear()
-    if gathered:
-        yield bytes(gathered)

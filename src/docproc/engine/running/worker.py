@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from docproc.engine.component import BaseComponent
+from docproc.engine.message import utc_now
 from docproc.engine.running.chaining import Chain
 from docproc.engine.running.connecting import connect
 from docproc.engine.running.erasing import Erasure
@@ -25,6 +27,8 @@ from docproc.settings import Settings
 log = structlog.get_logger(__name__)
 
 SWEEP_SECONDS = 3600.0
+# Files in the making, of processes that were killed: on a machine without a gateway nobody else removes them.
+SCRATCH_OLD_ENOUGH = timedelta(days=1)
 
 
 class Worker:
@@ -157,6 +161,7 @@ class Worker:
                 if swept:
                     log.info("engine_rows_swept", requests=swept)
                 await self.erasure.sweep()
+                await self.erasure.blobs.sweep_scratch(before=utc_now() - SCRATCH_OLD_ENOUGH)
 
 
 async def unless_stopped(job: Awaitable[None], stopping: asyncio.Event) -> bool:

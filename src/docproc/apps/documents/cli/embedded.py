@@ -38,6 +38,7 @@ def embedded_settings(home: Path | None = None) -> Settings:
     overrides: dict[str, Any] = {
         "rabbitmq_url": None,
         "transport": "sql",
+        "storage_url": None,
         "warm_up": False,  # models are loaded by the first page that needs them, if one does
         "review": "flag",  # nobody can be asked here
         "shutdown_seconds": SHUTDOWN_SECONDS,
@@ -68,7 +69,9 @@ class Embedded:
         try:
             for index, source in enumerate(batch.sources):
                 with await asyncio.to_thread(source.open) as file:
-                    upload = await reception.store_file(request_id, index, source.name, _chunks(file))
+                    upload = await reception.store_file(
+                        request_id, index, source.name, _chunks(file), arrival.tenant_id
+                    )
                 uploads.append(upload)
         except BaseException:  # cancelled, too: what nobody asks for is not kept
             await reception.discard(request_id)

@@ -70,7 +70,7 @@ class Splitter(BaseComponent):
                     key = upload["key"]
                     if file.path != path and not file.problem:
                         key = f"{message.request_id}/files/{len(found):04}{file.path.suffix}"
-                        await self.blobs.put_file(key, file.path)
+                        await self.blobs.put_file(key, file.path, tenant=message.tenant_id)
                     found.append(_file(message, file, len(found), key))
                     left -= file.page_count
         if not any(file["problem"] is None for file in found):

@@ -179,10 +179,10 @@ class Receiving:
             await part.text(form_fields.FIELD_BYTES)  # not ours
 
     async def _take_file(self, part: Part, name: str) -> None:
-        await self._arrival()  # what came before the file is checked before the file is taken
+        arrival = await self._arrival()  # what came before the file is checked before the file is taken
         reception = reception_of(self.application)
         upload = await reception.store_file(
-            self.request_id, len(self.uploads), name, self._measured(part.chunks())
+            self.request_id, len(self.uploads), name, self._measured(part.chunks()), arrival.tenant_id
         )
         if upload.size == 0 and not name:  # a browser's form in which no file was chosen
             raise Problem(422, "missing_file", "there is no file", _SEND_FILE)
