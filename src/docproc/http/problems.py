@@ -117,7 +117,7 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def register(app: FastAPI) -> None:
     """Whatever is raised, a client reads one shape."""
-    app.add_exception_handler(HTTPException, _also_for_sockets(_http))
+    app.add_exception_handler(HTTPException, tell)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(DocProcError, _also_for_sockets(_known))
@@ -140,6 +140,11 @@ def _also_for_sockets(handle: Handler) -> Handler:
         return None
 
     return handled
+
+
+async def tell(connection: Any, error: Exception) -> Any:
+    """What was refused, to whoever asked."""
+    return await _also_for_sockets(_http)(connection, error)
 
 
 def answer(
