@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from docproc.http.access.routes import all_routes
 from docproc.http.access.scopes import Scope, needed_by
 from docproc.http.problems import MEANINGS
 
@@ -25,9 +26,9 @@ def openapi(app: FastAPI) -> dict[str, Any]:
     schema = FastAPI.openapi(app)
     if app.state.access.is_on and "securitySchemes" not in schema.get("components", {}):
         schema.setdefault("components", {})["securitySchemes"] = SCHEMES
-        for route in app.routes:
+        for path, route in all_routes(app):
             if isinstance(route, APIRoute) and route.include_in_schema:
-                _add(schema["paths"][route.path_format], route)
+                _add(schema["paths"][path], route)
     return schema
 
 
