@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.engine.store import events, tenants
 from docproc.engine.store.events import Event
 from docproc.engine.store.tables import Base, Duty, Request, Worker, WorkflowVersion
+from docproc.engine.store.tenants import DEFAULT
 
 # Rows of the installation, which carry a tenant like all and belong to none; and the audit.
 _NOT_ITS_OWN = (Worker.__tablename__, Duty.__tablename__, events.TABLE.name)
@@ -24,7 +25,7 @@ def tables() -> list[Table]:
 
 async def count(session: AsyncSession, tenant_id: str) -> dict[str, int]:
     """How many rows of a tenant there are, by table; those that have none are left out."""
-    numbers = {table.name: int(await session.scalar(_mine(table, tenant_id)) or 0) for table in tables()}
+    numbers = {str(table.name): int(await session.scalar(_mine(table, tenant_id)) or 0) for table in tables()}
     return {name: number for name, number in sorted(numbers.items()) if number}
 
 
@@ -39,12 +40,22 @@ async def shut(session: AsyncSession, tenant_id: str) -> None:
 
 async def remove(session: AsyncSession, tenant_id: str) -> None:
     """All of it that stayed behind its requests, the tenant itself included."""
+    await _pass_on_versions(session, tenant_id)
     for table in tables():
         mine = table.c.tenant_id == tenant_id
         if table.name == WorkflowVersion.__tablename__:
             mine &= ~_used_by_others(tenant_id)
         await session.execute(delete(table).where(mine))
     await _remove_values(session, tenant_id)
+
+
+async def _pass_on_versions(session: AsyncSession, tenant_id: str) -> None:
+    await session.execute(
+        update(WorkflowVersion)
+        .where(WorkflowVersion.tenant_id == tenant_id, _used_by_others(tenant_id))
+        .values(tenant_id=DEFAULT)
+        .execution_options(synchronize_session=False)
+    )
 
 
 def _used_by_others(tenant_id: str) -> Any:

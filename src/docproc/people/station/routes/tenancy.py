@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Annotated, Any
 from uuid import UUID
@@ -44,24 +46,20 @@ async def show_keys(request: Request, desk: DeskOf, operator: Chief) -> Response
 async def create_key(request: Request, desk: DeskOf, operator: Chief, said: Said) -> Response:
     """Shows the key, once. With `name`, `scope.read` and so on, `days` and `acts_as`."""
     must_be_on(desk.application.settings)
-    async with desk.store.writing() as session:
-        try:
+    with _told_as_problems():
+        async with desk.store.writing() as session:
             made = await keys.create(session, await _wanted(session, operator, said), operator.username)
-        except UsageError as error:
-            raise InvalidAnswerError(str(error.args[0]), remedy=error.remedy) from error
     return await _told_once(request, desk, operator, made)
 
 
 @router.post("/keys/{key_id}/rotate")
 async def rotate_key(request: Request, desk: DeskOf, operator: Chief, key_id: KeyId) -> Response:
     must_be_on(desk.application.settings)
-    async with desk.store.writing() as session:
-        key = await _key(session, key_id, operator)
-        try:
-            overlap = timedelta(hours=OVERLAP_HOURS)
+    overlap = timedelta(hours=OVERLAP_HOURS)
+    with _told_as_problems():
+        async with desk.store.writing() as session:
+            key = await _key(session, key_id, operator)
             made = await keys.rotate(session, key, operator.username, utc_now(), overlap)
-        except UsageError as error:
-            raise InvalidAnswerError(str(error.args[0]), remedy=error.remedy) from error
     return await _told_once(request, desk, operator, made)
 
 
@@ -71,6 +69,17 @@ async def revoke_key(request: Request, desk: DeskOf, operator: Chief, key_id: Ke
     async with desk.store.writing() as session:
         await keys.revoke(session, await _key(session, key_id, operator), operator.username, utc_now())
     return done(request, operator, "/supervisor/keys")
+
+
+@contextmanager
+def _told_as_problems() -> Iterator[None]:
+    """What a command would say of a mistake is said of what was typed here."""
+    try:
+        yield
+    except (NotAllowedError, InvalidAnswerError):
+        raise
+    except UsageError as error:
+        raise InvalidAnswerError(str(error.args[0]), remedy=error.remedy) from error
 
 
 def _may_give(operator: Operator) -> list[Scope]:
