@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
 
+import prometheus_client
 from sqlalchemy import select
 
 from docproc.app import App
@@ -19,12 +20,21 @@ from docproc.engine.store import requests
 from docproc.engine.store.session import Store, is_passing
 from docproc.engine.store.tables import Request
 from docproc.engine.workflow.tenants import Tenants
-from docproc.errors import CallbackError, RequestConflictError, UnknownRequestError
+from docproc.errors import (
+    CallbackError,
+    DeadlineAtRiskError,
+    QuotaError,
+    RequestConflictError,
+    UnknownRequestError,
+)
 from docproc.http.admission import Admission, Expectation
 from docproc.http.callbacks.addresses import checked_url
 from docproc.http.callbacks.secret import can_sign
 from docproc.settings import Settings
 
+REQUESTS = prometheus_client.Counter(
+    "docproc_requests_total", "Requests that came in, by tenant", ["tenant_id", "outcome"]
+)
 ROUTER_KEY = "request.new"
 DEFAULT_WORKFLOW = "default"
 # Kept out of the request's row: it opens the file once, and is nobody's business after that.
@@ -131,9 +141,12 @@ class Reception:
             submission = await self._submission(request_id, uploads, arrival)
             expected = await self._admitted(submission)
             accepted = await self.intake.submit(submission)
-        except BaseException:  # cancelled, too: what nobody asks for is not kept
+        except BaseException as error:  # cancelled, too: what nobody asks for is not kept
+            if isinstance(error, QuotaError | DeadlineAtRiskError):
+                REQUESTS.labels(arrival.tenant_id, "refused").inc()
             await self.discard(request_id)
             raise
+        REQUESTS.labels(arrival.tenant_id, "accepted" if accepted == request_id else "repeated").inc()
         if accepted != request_id:
             await self.discard(request_id)
         else:

@@ -74,6 +74,7 @@ async def signed_in(request: Request) -> Found:
             raise NotSignedIn
         await csrf.check(request, session.csrf)
         found = await tenancy.as_chosen(request, application, session)
+        await tenancy.check_active(application, found.operator)
     request.state.signed_in, request.state.csrf = found, found.csrf
     return found
 
