@@ -24,7 +24,6 @@ class Caller:
     name: str = ""
     # As whom tasks are answered.
     operator_id: UUID | None = None
-    calls_per_minute: int | None = None
 
     @property
     def by(self) -> str | None:

@@ -26,7 +26,7 @@ Way = Callable[[HTTPConnection], Awaitable[Caller | None]]
 PROTOCOL_PREFIX = f"{PROTOCOL}.bearer."
 # Refusals of one address in a minute until it is told to wait: nobody guesses 256 bits, but logs fill up.
 REFUSALS_PER_MINUTE = 60
-_HOW = "Send a key as `Authorization: Bearer dp_…`"
+_HOW = "Send a key as `Authorization: Bearer dp_…`; commands read DOCPROC_API_KEY"
 
 
 class Door:
