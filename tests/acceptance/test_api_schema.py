@@ -18,6 +18,9 @@ from hypothesis import HealthCheck
 
 from bench.servers import _free_ports
 from docproc.app import App
+from docproc.http.access import door, keys
+from docproc.http.access.keys import NewKey
+from docproc.http.access.scopes import Scope
 from docproc.http.app import create_app
 from docproc.http.server import serve
 from docproc.settings import Settings
@@ -28,19 +31,25 @@ AnyCase = schemathesis.Case[Any]
 # One that is open, and one that is over, whose end nobody waits for.
 KNOWN: list[str] = []
 TURNS = cycle((True, True, False))
+# With all scopes, and what the document's endpoints are called with.
+KEY: dict[str, str] = {}
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server in a thread of its own, with two requests in it."""
+    """A server in a thread of its own that asks for keys, with two requests in it."""
     folder: Path = tmp_path_factory.mktemp("api")
     port = _free_ports(1)[0]
     loop = asyncio.new_event_loop()
     stopping = asyncio.Event()
 
     async def run() -> None:
-        application = App(settings_for(folder))
+        application = App(settings_for(folder, auth="on", calls_per_minute=1_000_000))
         await application.prepare_database()
+        async with application.store.writing() as session:
+            all_of_it = NewKey("all", "default", [Scope.SUBMIT, Scope.READ, Scope.ADMIN])
+            made = await keys.create(session, all_of_it, "test")
+        KEY["Authorization"] = f"Bearer {made.secret}"
         await serve(application, stopping, host="127.0.0.1", port=port)
         await application.close()
 
@@ -49,10 +58,13 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     url = f"http://127.0.0.1:{port}"
     until(lambda: _answers(url), "the server answers")
     for name in ("open", "over"):
-        sent = httpx.post(f"{url}/process", files={"file": (name, b"%PDF-1.4")}, trust_env=False)
+        file = {"file": (name, b"%PDF-1.4")}
+        sent = httpx.post(f"{url}/process", files=file, headers=KEY, trust_env=False)
         KNOWN.append(sent.json()["request_id"])
-    httpx.post(f"{url}/requests/{KNOWN[1]}/cancel", trust_env=False).raise_for_status()
-    yield url
+    httpx.post(f"{url}/requests/{KNOWN[1]}/cancel", headers=KEY, trust_env=False).raise_for_status()
+    with pytest.MonkeyPatch.context() as patching:
+        patching.setattr(door, "REFUSALS_PER_MINUTE", 1_000_000)  # wrong keys are tried on purpose
+        yield url
     loop.call_soon_threadsafe(stopping.set)
     thread.join()
     loop.close()
@@ -66,7 +78,7 @@ def _answers(url: str) -> bool:
 
 
 # The document needs no database, only the endpoints.
-schema = schemathesis.openapi.from_dict(create_app(App(Settings.load(_env_file=None))).openapi())
+schema = schemathesis.openapi.from_dict(create_app(App(Settings.load(_env_file=None, auth="on"))).openapi())
 
 
 @schema.hook
@@ -93,4 +105,5 @@ def map_case(_context: schemathesis.HookContext, case: AnyCase) -> AnyCase:
     suppress_health_check=list(HealthCheck),
 )
 def test_every_endpoint_keeps_its_promise(case: AnyCase, address: str) -> None:
-    case.call_and_validate(base_url=address)
+    """With a key; that it is needed, and that a wrong one is not taken, is part of the promise."""
+    case.call_and_validate(base_url=address, headers=KEY)

@@ -20,11 +20,13 @@ from docproc.terminal.output import console, print_json
 
 app = typer.Typer(help="Check, list, show and draw workflow files.", no_args_is_help=True)
 
+Tenant = typer.Option(None, "--tenant", help="As this tenant has them: its own go before the common ones")
 AsJson = typer.Option(False, "--json", help="Machine-readable output")
 
 
-def _loader() -> WorkflowLoader:
-    return App(Settings.load()).loader
+def _loader(tenant: str | None) -> WorkflowLoader:
+    loader = App(Settings.load()).loader
+    return loader.of(tenant) if tenant else loader
 
 
 def _plan(loader: WorkflowLoader, name_or_file: str) -> Plan:
@@ -35,10 +37,11 @@ def _plan(loader: WorkflowLoader, name_or_file: str) -> Plan:
 @app.command()
 def check(
     names: list[str] = typer.Argument(None, help="Names or files; all workflows by default"),
+    tenant: str = Tenant,
     as_json: bool = AsJson,
 ) -> None:
     """Say whether workflow files can work; exit 1 and name file, line and remedy when one cannot."""
-    loader = _loader()
+    loader = _loader(tenant)
     results = []
     for name in names or loader.names():
         try:
@@ -60,9 +63,9 @@ def check(
 
 
 @app.command("list")
-def list_workflows(as_json: bool = AsJson) -> None:
+def list_workflows(tenant: str = Tenant, as_json: bool = AsJson) -> None:
     """List all workflows."""
-    loader = _loader()
+    loader = _loader(tenant)
     found: list[dict[str, Any]] = []
     for name in loader.names():
         try:
@@ -90,9 +93,9 @@ def list_workflows(as_json: bool = AsJson) -> None:
 
 
 @app.command()
-def show(name: str, as_json: bool = AsJson) -> None:
+def show(name: str, tenant: str = Tenant, as_json: bool = AsJson) -> None:
     """Show one workflow's file, or as JSON with all defaults filled in."""
-    loader = _loader()
+    loader = _loader(tenant)
     plan = _plan(loader, name)
     if as_json:
         # `version` is the content's address, as in `list`; the file's own number would hide it.
@@ -107,10 +110,12 @@ def show(name: str, as_json: bool = AsJson) -> None:
 
 @app.command()
 def graph(
-    name: str, mermaid: bool = typer.Option(False, "--mermaid", help="Mermaid instead of a tree")
+    name: str,
+    mermaid: bool = typer.Option(False, "--mermaid", help="Mermaid instead of a tree"),
+    tenant: str = Tenant,
 ) -> None:
     """Draw one workflow: a tree for the terminal, or Mermaid for documents."""
-    plan = _plan(_loader(), name)
+    plan = _plan(_loader(tenant), name)
     if mermaid:
         print(drawing.mermaid(plan), end="")
     else:

@@ -14,15 +14,13 @@ from urllib.parse import urlencode
 import httpx
 
 from docproc.errors import ConfigurationError
+from docproc.http.access.tokens import ALGORITHMS, is_for_signatures
 from docproc.http.exposure import is_loopback
 from docproc.settings import Settings
 
 if TYPE_CHECKING:
     from joserfc.jwk import KeySet
 
-# Signatures by a key that only the provider has; `none` and shared secrets are not among them.
-ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-KEY_TYPES = ("RSA", "EC", "OKP")
 SCOPE = "openid profile email"
 TIMEOUT_SECONDS = 10.0
 # How far the provider's clock may be off.
@@ -191,13 +189,9 @@ class Provider:
 
         if self._keys is None:
             said = (await _ask("GET", str((await self._describe())["jwks_uri"]))).get("keys")
-            usable = [key for key in said if _is_for_signatures(key)] if isinstance(said, list) else []
+            usable = [key for key in said if is_for_signatures(key)] if isinstance(said, list) else []
             self._keys = KeySet.import_key_set({"keys": usable})
         return self._keys
-
-
-def _is_for_signatures(key: Any) -> bool:
-    return isinstance(key, dict) and key.get("kty") in KEY_TYPES and key.get("use", "sig") == "sig"
 
 
 async def _ask(method: str, url: str, form: Mapping[str, str] | None = None) -> dict[str, Any]:
