@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from typing import Self
 
 import structlog
@@ -29,8 +29,8 @@ class SqlTransport(Transport):
     def __init__(self, store: Store, worker_id: str) -> None:
         self.store = store
         self.worker_id = worker_id
-        self.wakeups = _wakeups(store)
         self._news: dict[str, asyncio.Event] = {}
+        self.wakeups = _wakeups(store, self._news.keys)
         self._delays_changed = asyncio.Event()
         self._stopped = asyncio.Event()
         self._clock: asyncio.Task[None] | None = None
@@ -152,9 +152,9 @@ def _delivery(queue: str, row: Row[tuple[object, ...]]) -> Delivery:
     )
 
 
-def _wakeups(store: Store) -> Wakeups:
+def _wakeups(store: Store, queues: Callable[[], Collection[str]]) -> Wakeups:
     if store.is_sqlite:
         return SocketWakeups(store.url.database or "")
     from docproc.engine.transports.postgres_wakeups import PostgresWakeups  # its driver is an extra
 
-    return PostgresWakeups(store.url)
+    return PostgresWakeups(store.url, queues)
