@@ -21,6 +21,7 @@ from tests import services
 from tests.contracts import test_deadlines as deadlines
 from tests.contracts import test_engine as engine_contract
 from tests.contracts import test_transport as transport_contract
+from tests.harness import opened, settings_for
 
 waiting = deadlines.waiting
 test_thresholds_act_once = deadlines.test_each_threshold_acts_once_however_many_monitors_look
@@ -75,6 +76,12 @@ async def test_transactions_leave_nothing_in_a_shared_session(narrow_url: str) -
     assert len(sessions) == 1
     await one.close()
     await other.close()
+
+
+async def test_nobody_holds_a_session_while_waiting_for_another(narrow_url: str, tmp_path: Path) -> None:
+    """Two processes that share one session promote a delayed message and tell each other of it."""
+    async with opened(settings_for(tmp_path, database_url=narrow_url)) as engine:
+        await transport_contract.test_delayed_message_is_delivered_when_due_and_not_before(engine)
 
 
 async def test_who_reaches_the_server_itself_is_woken_from_behind_the_pooler(
