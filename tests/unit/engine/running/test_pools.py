@@ -268,6 +268,24 @@ async def test_child_that_cannot_be_replaced_leaves_the_work_to_the_others(
         assert pools.can_work
 
 
+async def test_call_given_back_is_done_by_whoever_is_idle(
+    pools: Pools, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Also where no other child can be started in the place of the one that did not begin it."""
+    gate = tmp_path / "gate"
+    waiting = asyncio.create_task(pools.run_in_process(wait_for, gate))
+    await wait_until(gate.with_suffix(".begun").exists, "the first works")
+    assert await pools.run_in_process(pid)
+    gate.touch()
+    await waiting
+    first = await pools.run_in_process(pid)  # of two that are idle now, the one that is asked first
+    monkeypatch.setattr(child, "BEGIN_SECONDS", 0.2)
+    with nothing_can_be_started(monkeypatch):
+        os.kill(first, signal.SIGSTOP)
+        async with asyncio.timeout(20):
+            assert await pools.run_in_process(pid) != first
+
+
 async def test_no_descriptor_for_a_child_is_no_lasting_harm(
     pools: Pools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
