@@ -22,6 +22,7 @@ from structlog.testing import CapturingLogger
 from docproc.engine.running import child, children
 from docproc.engine.running.pools import Pools
 from docproc.errors import ChildDiedError, NoChildError, ProcessingError
+from docproc.harmless import text_for_logs, traceback_for_logs
 
 
 @pytest.fixture
@@ -208,6 +209,16 @@ async def test_error_keeps_its_class_and_shows_where_it_was_raised(pools: Pools)
     with pytest.raises(KeyError, match="deep inside") as raised:
         await pools.run_in_process(fail_deep_inside)
     assert "in fail_deep_inside" in str(raised.value.__cause__)
+
+
+async def test_logs_name_the_place_in_the_child_and_not_what_it_read(pools: Pools) -> None:
+    with pytest.raises(KeyError) as raised:
+        await pools.run_in_process(fail_deep_inside)
+    line = fail_deep_inside.__code__.co_firstlineno + 1
+    assert text_for_logs(raised.value) == f"KeyError at test_pools.py:{line}"
+    told = traceback_for_logs(raised.value)
+    assert f"test_pools.py:{line}" in told
+    assert "deep inside" not in told.replace("fail_deep_inside", "")
 
 
 async def test_cancelled_call_kills_its_child_and_no_other(pools: Pools, tmp_path: Path) -> None:
