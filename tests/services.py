@@ -132,9 +132,14 @@ def pgbouncer_problem() -> str | None:
 
 
 @contextmanager
-def pgbouncer(folder: Path, *, sessions: int = 8) -> Iterator[int]:
-    """A pooler of its own before the test server, in transaction mode; yields its port."""
-    server = urlsplit(POSTGRES_URL)
+def pgbouncer(
+    folder: Path, *, sessions: int = 8, patience_seconds: int = 30, server_url: str = POSTGRES_URL
+) -> Iterator[int]:
+    """A pooler of its own before the test server, in transaction mode; yields its port.
+
+    A client waits for a session with patience, whether all are in use or the server is away.
+    """
+    server = urlsplit(server_url)
     (port,) = free_ports(1)
     login = f"user={server.username}" + (f" password={server.password}" if server.password else "")
     config = folder / "pgbouncer.ini"
@@ -150,6 +155,8 @@ auth_type = any
 pool_mode = transaction
 default_pool_size = {sessions}
 max_client_conn = 200
+server_login_retry = 1
+query_wait_timeout = {patience_seconds}
 """,
         encoding="utf-8",
     )

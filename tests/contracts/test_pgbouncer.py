@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import asyncpg
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
+from bench.servers import PostgresServer
 from docproc.engine.store.postgresql import is_pooled
-from docproc.engine.store.session import Store
+from docproc.engine.store.session import Store, is_passing, until_passed
 from docproc.engine.transports.postgres_wakeups import PostgresWakeups
+from docproc.errors import DatabaseDownError
 from tests import services
 from tests.contracts import test_deadlines as deadlines
 from tests.contracts import test_engine as engine_contract
@@ -76,6 +80,68 @@ async def test_transactions_leave_nothing_in_a_shared_session(narrow_url: str) -
     assert len(sessions) == 1
     await one.close()
     await other.close()
+
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[tuple[PostgresServer, str]]:
+    """A server that may be stopped, and its address through a pooler."""
+    services.require(services.pgbouncer_problem() or PostgresServer.available())
+    with (
+        PostgresServer(fsync=False) as server,
+        services.pgbouncer(tmp_path, patience_seconds=1, server_url=server.url) as port,
+    ):
+        yield server, async_url(services.at_port(server.url, port))
+
+
+async def test_server_that_goes_away_behind_the_pooler_is_passing_trouble(
+    own_server: tuple[PostgresServer, str],
+) -> None:
+    """The pooler lets clients in meanwhile; whoever is let in must not take that for an error of its own."""
+    server, url = own_server
+    connected, known, new = Store(url), Store(url), Store(url)
+    await _ask(connected)
+    await _ask(known)
+    await known.close()  # it knows of the pooler, and will connect anew
+    server.stop()
+    for store in (known, new, connected) * 2:
+        with pytest.raises((DBAPIError, DatabaseDownError)) as raised:
+            await asyncio.wait_for(_ask(store), 30)
+        assert is_passing(raised.value), raised.value
+    server.start()
+    for store in (known, new, connected):
+        async with asyncio.timeout(30):
+            await until_passed(partial(_ask, store))
+        await store.close()
+
+
+async def _ask(store: Store) -> None:
+    async with store.writing() as session:
+        await session.execute(text("SELECT 1"))
+
+
+async def test_sessions_that_a_failover_left_read_only_are_given_up(
+    own_server: tuple[PostgresServer, str],
+) -> None:
+    server, url = own_server
+    dsn = server.url.replace("+asyncpg", "")
+    direct = await asyncpg.connect(dsn, server_settings={"default_transaction_read_only": "off"})
+    await direct.execute("CREATE TABLE written (at timestamptz DEFAULT now())")
+    await direct.execute("ALTER DATABASE postgres SET default_transaction_read_only = on")
+    store = Store(url, connections=3)
+
+    async def write() -> None:
+        async with store.writing() as session:
+            await session.execute(text("INSERT INTO written DEFAULT VALUES"))
+
+    for refused in await asyncio.gather(*(write() for _ in range(3)), return_exceptions=True):
+        assert isinstance(refused, DBAPIError) and is_passing(refused)
+    assert await store.problem() == "the database takes no writes"
+    await direct.execute("ALTER DATABASE postgres SET default_transaction_read_only = off")
+    async with asyncio.timeout(10):
+        await asyncio.gather(*(until_passed(write) for _ in range(3)))
+    assert await store.problem() is None
+    await store.close()
+    await direct.close()
 
 
 async def test_nobody_holds_a_session_while_waiting_for_another(narrow_url: str, tmp_path: Path) -> None:

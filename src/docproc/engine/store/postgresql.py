@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import asyncpg
@@ -35,8 +37,14 @@ _POOLED_DIALECT: dict[str, Any] = {
 
 async def connect(*args: Any, **options: Any) -> Any:
     """A connection, or one kind of error for the many ways a server can be absent."""
-    try:
+    with _told_as_down():
         return await asyncpg.connect(*args, **options)
+
+
+@contextmanager
+def _told_as_down() -> Iterator[None]:
+    try:
+        yield
     except _ABSENT as error:
         raise DatabaseDownError(f"PostgreSQL takes no connections: {error}") from error
 
@@ -75,9 +83,10 @@ class Pooler:
         plain = {name: value for name, value in options.items() if name not in _NOT_THE_DRIVERS}
         connection = await connect(**plain, **POOLED)
         try:
-            found = await is_pooled(connection)
+            with _told_as_down():  # a pooler lets its clients in while the server is away
+                found = await is_pooled(connection)
         finally:
-            await connection.close(timeout=2)
+            connection.terminate()
         if found:
             log.info("database_behind_pooler")
         return found
