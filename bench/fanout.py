@@ -4,15 +4,23 @@
 
 Every system runs the same graph with two worker processes, durable, at its best documented batch or prefetch;
 tasks = 2 × pages + 1. All are measured in this run, in turns, because machines are noisy: compare the ratios.
+Ours is measured twice in each turn: as it is (chained: the second task is done in the transaction of the
+first), and with `chain: off`, where every task goes through its queue. SQLite is also compared with release
+0.1.0, run by run.
+
+A hop is the time from the end of the first task to the start of the second, by the workers' events: chained,
+from hand to hand; unchained, by way of a row, a claim and a commit. The client polls; its cost is stated.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,9 +32,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from sqlalchemy import select
 
-from bench import peers
+from bench import peers, previous
 from bench.fleet import COMBINATIONS, Fleet, addresses, running
-from bench.graph import FANOUT, PATHS, POISON
+from bench.graph import FANOUT, PATHS, POISON, UNCHAINED
 from docproc.engine.store.tables import Event, Request
 
 OURS = tuple(f"docproc {combination}" for combination in COMBINATIONS)
@@ -65,9 +73,9 @@ def percentile(values: Sequence[float], share: float) -> float:
 # --- throughput -------------------------------------------------------------------------------------
 
 
-async def timed(fleet: Fleet, pages: int) -> float:
+async def timed(fleet: Fleet, pages: int, workflow: str = "fanout") -> float:
     started = time.perf_counter()
-    request_id = await fleet.submit("fanout", pages=pages)
+    request_id = await fleet.submit(workflow, pages=pages)
     status = await fleet.finished(request_id)
     seconds = time.perf_counter() - started
     if status != "completed":
@@ -77,20 +85,30 @@ async def timed(fleet: Fleet, pages: int) -> float:
 
 def measure_ours(combination: str, given: argparse.Namespace, findings: Findings) -> None:
     with addresses(combination) as variables:
-        fleet = Fleet(variables, PATHS, {"fanout": FANOUT, "poison": POISON})
+        flows = {"fanout": FANOUT, "unchained": UNCHAINED, "poison": POISON}
+        fleet = Fleet(variables, PATHS, flows)
         asyncio.run(measure_fleet(f"docproc {combination}", fleet, given, findings))
 
 
 async def measure_fleet(system: str, fleet: Fleet, given: argparse.Namespace, findings: Findings) -> None:
+    ways = {"fanout": system, "unchained": f"{system} unchained"}
     async with running(fleet):
-        await timed(fleet, 200)  # warm: caches, prepared statements, grown files
-        rates = []
+        rates: dict[str, list[float]] = {way: [] for way in ways}
+        for way in ways:
+            await timed(fleet, 200, way)  # warm: caches, prepared statements, grown files
+        spent, done = time.process_time(), 0
         for turn in range(given.runs):
-            say(f"{system}: run {turn + 1} of {given.runs}")
-            rates.append(tasks(given.pages) / await timed(fleet, given.pages))
-        rate = statistics.median(rates)
-        findings.add(system, "tasks_per_s", rate, "1/s")
-        await measure_latency(system, fleet, rate, given, findings)
+            for way, name in ways.items():
+                say(f"{name}: run {turn + 1} of {given.runs}")
+                rates[way].append(tasks(given.pages) / await timed(fleet, given.pages, way))
+                done += tasks(given.pages)
+        client = (time.process_time() - spent) / done
+        for way, name in ways.items():
+            rate = statistics.median(rates[way])
+            findings.add(name, "tasks_per_s", rate, "1/s")
+            await measure_latency(name, way, fleet, rate, given, findings)
+        findings.add(system, "client_us_per_task", 1e6 * client, "µs")
+        rate = statistics.median(rates["fanout"])
         if not given.quick:
             await measure_poison(system, fleet, rate, findings)
             await measure_growth(system, fleet, findings)
@@ -125,14 +143,14 @@ async def offer(fleet: Fleet, workflow: str, number: int, per_second: float, **p
 
 
 async def measure_latency(
-    system: str, fleet: Fleet, rate: float, given: argparse.Namespace, findings: Findings
+    system: str, way: str, fleet: Fleet, rate: float, given: argparse.Namespace, findings: Findings
 ) -> None:
     """A hop, from the commit of one stage to the start of the next, at a third of the throughput."""
     pages = 10
     per_second = rate / 3 / tasks(pages)
     number = int(per_second * (3 if given.quick else 10)) + 1
     say(f"{system}: hop latency at {per_second:.0f} requests a second")
-    submitted = await offer(fleet, "fanout", number, per_second, pages=pages)
+    submitted = await offer(fleet, way, number, per_second, pages=pages)
     hops: list[float] = []
     async with fleet.app.store.reading() as session:
         for request_id in submitted:
@@ -193,12 +211,39 @@ async def measure_growth(system: str, fleet: Fleet, findings: Findings) -> None:
 
 
 def compare(findings: Findings) -> None:
-    for combination in COMBINATIONS:
-        ours = findings.value(f"docproc {combination}")
+    for combination, way in itertools.product(COMBINATIONS, ("", " unchained")):
+        ours = findings.value(f"docproc {combination}{way}")
         for name in peers.PEERS:
             theirs = findings.value(name)
             if ours and theirs:
-                findings.ratios[f"{combination} vs {name}"] = round(ours / theirs, 2)
+                findings.ratios[f"{combination}{way} vs {name}"] = round(ours / theirs, 2)
+
+
+def compare_with_previous(given: argparse.Namespace, findings: Findings) -> None:
+    """Run by run in turns, each with a fleet of its own, on SQLite: there no server is shared."""
+    combination = COMBINATIONS[0]
+    if problem := previous.unavailable():
+        findings.skipped[previous.SYSTEM] = problem
+        return
+    ours: list[float] = []
+    theirs: list[float] = []
+    with tempfile.TemporaryDirectory(prefix="docproc-previous-") as folder:
+        root = previous.extract(Path(folder))
+        for turn in range(given.runs):
+            say(f"{previous.SYSTEM} and ours in turns, {turn + 1} of {given.runs}")
+            theirs += previous.fanout_rates(root, combination, given.pages)
+            ours.append(asyncio.run(_one_rate(given.pages)))
+    findings.add(previous.SYSTEM, "tasks_per_s", statistics.median(theirs), "1/s")
+    findings.ratios[f"{combination} vs {previous.SYSTEM}"] = round(
+        statistics.median(ours) / statistics.median(theirs), 2
+    )
+
+
+async def _one_rate(pages: int) -> float:
+    fleet = Fleet({}, PATHS, {"fanout": FANOUT})
+    async with running(fleet):
+        await timed(fleet, 200)
+        return tasks(pages) / await timed(fleet, pages)
 
 
 def main() -> int:
@@ -209,7 +254,8 @@ def main() -> int:
         "--quick", action="store_true", help="under a minute: fewer pages, no growth, no poison"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--only", action="append", help=f"one of {', '.join((*COMBINATIONS, *peers.PEERS))}")
+    known = (*COMBINATIONS, *peers.PEERS, previous.SYSTEM)
+    parser.add_argument("--only", action="append", help=f"one of {', '.join(known)}")
     given = parser.parse_args()
     if given.quick:
         given.pages, given.runs = min(given.pages, 200), 1
@@ -220,6 +266,8 @@ def main() -> int:
     for name in peers.PEERS:
         if not given.only or name in given.only:
             measure_peer(name, given, findings)
+    if not given.only or previous.SYSTEM in given.only:
+        compare_with_previous(given, findings)
     compare(findings)
     if given.json:
         print(json.dumps({k: getattr(findings, k) for k in ("results", "ratios", "skipped")}))

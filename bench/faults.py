@@ -13,21 +13,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import importlib.util
 import itertools
 import json
 import logging
 import random
 import signal
-import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import asdict, dataclass, field
-from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
@@ -38,6 +34,7 @@ import structlog
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
+from bench import previous
 from bench.faulty import PATHS, WORKFLOW
 from bench.fleet import ROOT, Fleet
 from bench.servers import PostgresServer, RabbitServer
@@ -50,8 +47,6 @@ from docproc.errors import TransportError
 SYSTEMS = ("sql/sqlite", "sql/postgresql", "rabbitmq/postgresql")
 CHAINING = ("on", "off", "mixed")
 UNCHAINED = {"DOCPROC_CHAINING": "off", "FAULT_COUNTED_BY": "messages"}
-# Counts as v0.1.0.
-PREVIOUS = "c2ab53b"
 TAKEOVER_LIMIT_SECONDS = 5.0
 WORKERS = 3
 
@@ -366,19 +361,11 @@ def _kinds(system: str, chaining: str, folder: Path) -> list[Kind]:
         return [Kind(variables=UNCHAINED)]
     both = [Kind(), Kind(variables=UNCHAINED)]
     # One machine has one release: an embedded database is migrated by whoever opens it.
-    return both if "sqlite" in system else [*both, Kind(previous_release(folder / "previous"))]
-
-
-def previous_release(folder: Path) -> Path:
-    """The tree of the release before, as git has it."""
-    if importlib.util.find_spec("pebble") is None:
-        raise SystemExit("release 0.1.0 needs pebble: pip install -r bench/peers/requirements.txt")
-    archive = subprocess.run(
-        ["git", "archive", PREVIOUS, "src", "bench"], cwd=ROOT, capture_output=True, check=True
-    )
-    with tarfile.open(fileobj=BytesIO(archive.stdout)) as found:
-        found.extractall(folder, filter="data")
-    return folder
+    if "sqlite" in system:
+        return both
+    if problem := previous.unavailable():
+        raise SystemExit(problem)
+    return [*both, Kind(previous.extract(folder / "previous"))]
 
 
 def run(

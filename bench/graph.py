@@ -33,6 +33,9 @@ stages:
   - {name: join, component: bench_join}
 """
 
+# The same through queues alone: every hop is a row, found and removed by whoever is free.
+UNCHAINED = FANOUT.replace("name: fanout", "name: unchained").replace("{name:", "{chain: off, name:")
+
 POISON = """\
 name: poison
 sla: {deadline_seconds: 600}

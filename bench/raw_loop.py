@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from docproc.apps.documents.understanding.boundaries import PageKind, marks
 from docproc.apps.documents.understanding.classify import classify
 from docproc.apps.documents.understanding.extract.document import extract
 from docproc.apps.documents.understanding.extract.spec import FieldSpec
+from docproc.engine.running.child import NICENESS
 from docproc.reading import reading
 from docproc.settings import Settings
 
@@ -72,6 +74,7 @@ def running(*, ocr: bool, warm: Paper) -> Iterator[RawLoop]:
 
 
 def _warm_up(together: Barrier, ocr: bool, warm: Paper) -> None:
+    os.nice(NICENESS)  # as our children are: else the machine's other work would count for one side alone
     if ocr:
         reading.warm_up()
         _read((warm.path, 0))

@@ -25,9 +25,13 @@ from tests import deployments, schema, services
 from tests.components import PATHS
 from tests.deployments import Deployment
 from tests.harness import Harness, opened, settings_for
-from tests.services import ReusedDatabase
+from tests.services import ReusedDatabase, at_port
 
-COMBINATIONS = ("sqlite+sql", "postgresql+sql", "postgresql+rabbitmq")
+# What the contracts run on. `TEST_COMBINATIONS=pgbouncer+sql,postgresql+quorum` has them run whole on those
+# of which CI only runs a part (tests/contracts/test_pgbouncer.py, test_quorum.py).
+COMBINATIONS = tuple(
+    os.environ.get("TEST_COMBINATIONS", "sqlite+sql,postgresql+sql,postgresql+rabbitmq").split(",")
+)
 QUEUES = (*QUEUE_BINDINGS, *(f"q.{name}" for name in PATHS), "q.collect", DEAD_LETTER_QUEUE)
 
 
@@ -98,6 +102,28 @@ def postgres_url(reused_database: ReusedDatabase) -> Iterator[str]:
     reused_database.empty()
 
 
+@pytest.fixture(scope="session")
+def pgbouncer_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    services.require(services.pgbouncer_problem())
+    with services.pgbouncer(tmp_path_factory.mktemp("pgbouncer")) as port:
+        yield port
+
+
+@pytest.fixture(scope="session")
+def quorum_vhost() -> Iterator[str]:
+    """Not the other one: queues of one name are of one kind."""
+    services.require(services.rabbitmq_problem())
+    with services.rabbitmq_vhost() as url:
+        yield url
+
+
+@pytest.fixture
+def quorum_url(quorum_vhost: str) -> Iterator[str]:
+    """Its queues empty, as with `declared_url`: making a quorum queue takes long."""
+    yield quorum_vhost
+    asyncio.run(_purge_queues(quorum_vhost))
+
+
 @pytest.fixture
 def rabbitmq_url(vhost: str) -> Iterator[str]:
     """The session's vhost, without queues."""
@@ -140,11 +166,16 @@ def combination(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def settings(combination: str, tmp_path: Path, request: pytest.FixtureRequest) -> Settings:
+    database, delivery = combination.split("+")
     values: dict[str, Any] = {}
-    if combination.startswith("postgresql"):
+    if database != "sqlite":
         values["database_url"] = request.getfixturevalue("postgres_url")
-    if combination.endswith("rabbitmq"):
+    if database == "pgbouncer":
+        values["database_url"] = at_port(values["database_url"], request.getfixturevalue("pgbouncer_port"))
+    if delivery == "rabbitmq":
         values["rabbitmq_url"] = request.getfixturevalue("declared_url")
+    if delivery == "quorum":
+        values.update(rabbitmq_url=request.getfixturevalue("quorum_url"), quorum_queues=True)
     return settings_for(tmp_path, **values)
 
 

@@ -7,15 +7,23 @@ import functools
 import os
 import secrets
 import shutil
+import socket
 import subprocess
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
 
+from bench.servers import _free_ports as free_ports
+
 POSTGRES_URL = os.environ.get("TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
 RABBITMQ_HOST = os.environ.get("TEST_RABBITMQ_HOST", "guest:guest@127.0.0.1:5672")
+# Debian puts servers where only root looks.
+_SERVERS = os.environ.get("PATH", os.defpath) + ":/usr/sbin"
 
 # Every column of every table and index, and the revision.
 SCHEMA = """
@@ -114,6 +122,70 @@ async def _value(url: str, query: str) -> object:
         return await connection.fetchval(query)
     finally:
         await connection.close()
+
+
+@functools.cache
+def pgbouncer_problem() -> str | None:
+    if shutil.which("pgbouncer", path=_SERVERS) is None:
+        return "no pgbouncer (install Debian's package of that name)"
+    return postgres_problem()
+
+
+@contextmanager
+def pgbouncer(
+    folder: Path, *, sessions: int = 8, patience_seconds: int = 30, server_url: str = POSTGRES_URL
+) -> Iterator[int]:
+    """A pooler of its own before the test server, in transaction mode; yields its port.
+
+    A client waits for a session with patience, whether all are in use or the server is away.
+    """
+    server = urlsplit(server_url)
+    (port,) = free_ports(1)
+    login = f"user={server.username}" + (f" password={server.password}" if server.password else "")
+    config = folder / "pgbouncer.ini"
+    config.write_text(
+        f"""
+[databases]
+* = host={server.hostname} port={server.port or 5432} {login}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = {sessions}
+max_client_conn = 200
+server_login_retry = 1
+query_wait_timeout = {patience_seconds}
+""",
+        encoding="utf-8",
+    )
+    command = [shutil.which("pgbouncer", path=_SERVERS) or "pgbouncer", str(config)]
+    if os.getuid() == 0:  # it refuses to be root
+        command[1:1] = ["-u", "nobody"]
+    with (folder / "pgbouncer.log").open("wb") as told:
+        process = subprocess.Popen(command, stdout=told, stderr=told)
+    try:
+        _until_it_listens(process, port, folder / "pgbouncer.log")
+        yield port
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def _until_it_listens(process: subprocess.Popen[bytes], port: int, told: Path) -> None:
+    end = time.monotonic() + 10
+    while process.poll() is None and time.monotonic() < end:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"pgbouncer does not listen: {told.read_text(errors='replace')[-2000:]}")
+
+
+def at_port(url: str, port: int) -> str:
+    """The same database, reached through another door."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=f"{parts.username}@127.0.0.1:{port}").geturl()
 
 
 @functools.cache

@@ -67,7 +67,7 @@ def last_place(error: BaseException) -> str:
 
 
 def _remote_text(cause: BaseException | None) -> str:
-    return str(cause) if cause is not None and type(cause).__name__ == "RemoteTraceback" else ""
+    return str(cause) if cause is not None and type(cause).__name__ == "ChildTraceback" else ""
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect, sync_playwright
 
 from bench.servers import _free_ports
 from docproc.registry import COMPONENT_REGISTRY
@@ -110,6 +110,29 @@ def test_request_is_there_after_a_reload_and_in_english(page: Page, samples: Pat
     expect(page.locator("strong")).to_have_text("Drop files here")
     expect(page.locator(".head h3")).to_have_text("payslip-es-digital-01.pdf")
     expect(page.locator(".document h4")).to_have_text("Payslip")
+
+
+def test_steps_are_drawn_for_requests_that_go_them(page: Page, samples: Path) -> None:
+    """Those of other applications are in the list, too."""
+    send(page, samples / "invoice-es-digital-01.pdf")
+    expect(page.locator(".head .state")).to_contain_text("Completada", timeout=ANSWER_MS)
+    for workflow, steps in (("default", 5), (None, 5), ("parcels", 0)):
+        page.unroute_all()
+        page.route("**/requests/*", at_work(workflow))
+        page.reload()
+        expect(page.locator(".head .state")).to_contain_text("En curso")
+        expect(page.locator(".steps li")).to_have_count(steps)
+
+
+def at_work(workflow: str | None) -> Callable[[Route], None]:
+    """As if the request were still at work, in that workflow."""
+
+    def answer(route: Route) -> None:
+        true = route.fetch()
+        told = {**true.json(), "status": "processing", "workflow_name": workflow, "completed_at": None}
+        route.fulfill(response=true, json=told)
+
+    return answer
 
 
 @pytest.mark.parametrize("kind", ["json", "csv", "xlsx"])

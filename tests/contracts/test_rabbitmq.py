@@ -142,6 +142,23 @@ async def test_quorum_queues_work_without_priorities(engine: Harness, rabbitmq_u
     await quorum.close()
 
 
+async def test_queues_change_kind_and_lifetime_while_idle(
+    engine: Harness, channel: aiormq.abc.AbstractChannel
+) -> None:
+    """From classic to quorum, to another lifetime, and back: the broker knows conditions of deleting for one
+    kind only, and ends the connection over them."""
+    for quorum, lifetime in ((True, 700), (True, 9_000), (False, 9_000)):
+        other = _transport(engine, ttl=lifetime, quorum=quorum)
+        await other.open()
+        connection = other._connection
+        await other.publish([Copy(uuid4(), "doc.direct", "page.ocr", "q.ocr", 5, b"{}")])
+        assert other._connection is connection
+        await channel.queue_purge("q.ocr")
+        for queue in ("q.ocr", DEAD_LETTER_QUEUE):
+            await channel.queue_declare(queue, durable=True, arguments=other.arguments(queue))
+        await other.close()
+
+
 async def test_copies_larger_than_a_frame_arrive_whole(engine: Harness) -> None:
     engine.workflow("one", ONE)
     await engine.start("work")
@@ -196,5 +213,6 @@ async def _count(channel: aiormq.abc.AbstractChannel, queue: str, number: int) -
     return declared.message_count == number
 
 
-def _transport(engine: Harness, ttl: int) -> RabbitMqTransport:
-    return RabbitMqTransport(engine.settings.effective_rabbitmq_url, engine.app.topology, message_ttl_ms=ttl)
+def _transport(engine: Harness, ttl: int, *, quorum: bool = False) -> RabbitMqTransport:
+    url = engine.settings.effective_rabbitmq_url
+    return RabbitMqTransport(url, engine.app.topology, message_ttl_ms=ttl, quorum=quorum)

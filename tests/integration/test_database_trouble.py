@@ -152,13 +152,18 @@ async def _fill(engine: Harness) -> None:
         await engine.submit("one", text="x" * 100_000)
 
 
+@pytest.mark.parametrize("full", ["docproc.db", "storage"])
 async def test_gateway_is_not_ready_on_a_full_disk(
-    sqlite_engine: Harness, monkeypatch: pytest.MonkeyPatch
+    sqlite_engine: Harness, monkeypatch: pytest.MonkeyPatch, full: str
 ) -> None:
+    """That of the database, or that of the files."""
     usage = namedtuple("usage", "total used free")
+    (sqlite_engine.settings.home / "storage").mkdir(exist_ok=True)
     async with client_of(sqlite_engine) as client:
         assert (await client.get("/ready")).status_code == 200
-        monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10, 10, 0))
+        monkeypatch.setattr(
+            shutil, "disk_usage", lambda path: usage(10, 10, 0 if path.name == full else 1 << 30)
+        )
         assert (await client.get("/ready")).status_code == 503
 
 

@@ -16,7 +16,7 @@ import pytest
 import structlog
 from fastapi import FastAPI
 from sqlalchemy import select, text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 from structlog._config import BoundLoggerLazyProxy
 
@@ -279,3 +279,11 @@ async def test_a_password_that_is_no_text_in_a_message_is_not_tried_again(tmp_pa
 
 async def _content() -> AsyncIterator[bytes]:
     yield make_locked_pdf("1234")
+
+
+async def test_errors_of_the_database_do_not_say_what_was_to_be_stored(leaky: Harness) -> None:
+    """Whoever shows one, here or in a third party's component."""
+    with pytest.raises(DBAPIError) as raised:
+        async with leaky.app.store.writing() as session:
+            await session.execute(text("SELECT CAST(:nif AS text) FROM nowhere"), {"nif": MARKER})
+    assert MARKER not in str(raised.value)

@@ -182,6 +182,11 @@ class BaseComponent(ABC):
     async def workflow_of(self, message: PipelineMessage) -> Workflow:
         return await self._context.workflow_of(message)
 
+    def may_ask(self, message: PipelineMessage, stage: Stage) -> bool:
+        """Whether doubts about the message's unit are for people: the stage has a queue for them, and the
+        request, else the setting, says `review: ask`. Where not, what is doubtful goes on, marked."""
+        return stage.backoffice_queue is not None and (message.review or self.settings.review) == "ask"
+
     async def announce(self, message: PipelineMessage) -> None:
         """Give the request this component's `status` at once, for work that takes long before it commits.
 

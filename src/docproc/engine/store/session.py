@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal, TypeVar
 
 import structlog
@@ -51,6 +52,7 @@ class Store:
             self._writer = self._sqlite_engine("BEGIN IMMEDIATE", pool_size=1)
             self._claimer = self._writer.execution_options(**{_DURABLE: False})
         else:
+            self._pooler = _postgresql().Pooler()
             self._reader = self._writer = self._postgres_engine(pool_size=connections)
             claims = 1 if connections <= 2 else 2
             self._claimer = self._postgres_engine(pool_size=claims, synchronous_commit="off")
@@ -209,7 +211,7 @@ class Store:
 
         return engine
 
-    def _postgres_engine(self, *, pool_size: int, **server_settings: str) -> AsyncEngine:
+    def _postgres_engine(self, *, pool_size: int, **session_settings: str) -> AsyncEngine:
         engine = create_async_engine(
             self.url,
             pool_size=pool_size,
@@ -218,8 +220,8 @@ class Store:
             pool_timeout=60,
             hide_parameters=True,  # errors are logged; what was to be stored is nobody's business there
             connect_args={
-                "async_creator_fn": _postgres_connect(),
-                "server_settings": {"application_name": "docproc", "jit": "off", **server_settings},
+                "async_creator_fn": _postgresql().connect,
+                "server_settings": {"application_name": "docproc", "jit": "off", **session_settings},
                 "timeout": 10,
                 "command_timeout": 60,
             },
@@ -229,6 +231,16 @@ class Store:
         def _(context: ExceptionContext) -> None:
             if _state(context.original_exception).startswith(_USED_UP):
                 context.is_disconnect = True  # none of the pool's connections is given out again
+
+        @event.listens_for(engine.sync_engine, "do_connect")
+        def _(_dialect: Any, _record: Any, _args: Any, options: dict[str, Any]) -> None:
+            self._pooler.adapt(options)
+
+        @event.listens_for(engine.sync_engine, "begin")
+        def _(connection: Connection) -> None:
+            if self._pooler.is_there:  # the session is ours for this transaction only
+                for name, value in session_settings.items():
+                    connection.exec_driver_sql(f"SET LOCAL {name} = {value}")
 
         return engine
 
@@ -291,13 +303,13 @@ async def until_passed(action: Callable[[], Awaitable[T]]) -> T:
         wait = min(wait * 2, _LONGEST_WAIT_SECONDS)
 
 
-def _postgres_connect() -> Any:
+def _postgresql() -> ModuleType:
     """Its driver is an extra: SQLite needs none of it."""
     try:
-        from docproc.engine.store.postgresql import connect
+        from docproc.engine.store import postgresql
     except ImportError as error:
         raise ConfigurationError(
             f"PostgreSQL needs a package that is not installed: {error.name}",
             remedy="Install it with: pip install 'docproc[postgresql]'",
         ) from error
-    return connect
+    return postgresql

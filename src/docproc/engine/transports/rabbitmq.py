@@ -14,7 +14,6 @@ import structlog
 from aiormq.abc import AbstractChannel, AbstractConnection, DeliveredMessage
 from aiormq.exceptions import (
     AMQPError,
-    ChannelClosed,
     ChannelNotFoundEntity,
     ChannelPreconditionFailed,
     PublishError,
@@ -191,9 +190,8 @@ class RabbitMqTransport(Transport):
             (DEAD_LETTER_EXCHANGE, "fanout"),
         ):
             await channel.exchange_declare(exchange=exchange, exchange_type=kind, durable=True)
-        await channel.queue_declare(DEAD_LETTER_QUEUE, durable=True)
-        await channel.queue_bind(DEAD_LETTER_QUEUE, DEAD_LETTER_EXCHANGE, routing_key="")
-        for queue, (exchange, routing_key) in self.topology.bindings.items():
+        bindings = {**self.topology.bindings, DEAD_LETTER_QUEUE: (DEAD_LETTER_EXCHANGE, "")}
+        for queue, (exchange, routing_key) in bindings.items():
             channel = await self._declare_queue(connection, channel, queue)
             await channel.queue_bind(queue, exchange, routing_key=routing_key)
         await channel.close()
@@ -212,14 +210,15 @@ class RabbitMqTransport(Transport):
         self, connection: AbstractConnection, channel: AbstractChannel, queue: str
     ) -> AbstractChannel:
         """A queue that exists with other arguments is replaced while idle, else used as it is."""
+        arguments = self.arguments(queue)
         try:
-            await channel.queue_declare(queue, durable=True, arguments=self.arguments())
+            await channel.queue_declare(queue, durable=True, arguments=arguments)
             return channel
         except ChannelPreconditionFailed:
             pass  # handled below, on another channel: the broker closed this one
         if await self._delete_idle(connection, queue):
             fresh = await connection.channel(publisher_confirms=False)
-            await fresh.queue_declare(queue, durable=True, arguments=self.arguments())
+            await fresh.queue_declare(queue, durable=True, arguments=arguments)
             log.info("queue_redeclared", queue=queue)
             return fresh
         log.warning(
@@ -232,18 +231,29 @@ class RabbitMqTransport(Transport):
     async def _delete_idle(self, connection: AbstractConnection, queue: str) -> bool:
         channel = await connection.channel(publisher_confirms=False)
         try:
-            await channel.queue_delete(queue, if_unused=True, if_empty=True)
-        except ChannelClosed:
-            return False
+            found = await channel.queue_declare(queue, passive=True)
+        except ChannelNotFoundEntity:
+            return True  # another process was faster
+        is_idle = not (found.consumer_count or found.message_count)
+        if is_idle:
+            # Not by conditions of the broker's: a quorum queue answers them by ending the whole connection.
+            # What comes in between is published again.
+            await channel.queue_delete(queue)
+            self._lost_queues[queue] = time.monotonic()
         await channel.close()
-        return True
+        return is_idle
 
-    def arguments(self) -> dict[str, Any]:
-        kind: dict[str, Any] = {"x-queue-type": "quorum"} if self.quorum else {"x-max-priority": MAX_PRIORITY}
+    def arguments(self, queue: str = "") -> dict[str, Any]:
+        """All are of one kind: a classic queue on a node that is away would let nobody connect."""
+        kind: dict[str, Any] = {"x-queue-type": "quorum"} if self.quorum else {}
+        if queue == DEAD_LETTER_QUEUE:
+            return kind
+        order: dict[str, Any] = {} if self.quorum else {"x-max-priority": MAX_PRIORITY}
         return {
             "x-dead-letter-exchange": DEAD_LETTER_EXCHANGE,
             "x-message-ttl": self.message_ttl_ms,
             **kind,
+            **order,
         }
 
     # --- publishing -----------------------------------------------------------------------------------

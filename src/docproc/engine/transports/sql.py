@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from typing import Self
 
 import structlog
@@ -31,8 +31,8 @@ class SqlTransport(Transport):
     def __init__(self, store: Store, worker_id: str) -> None:
         self.store = store
         self.worker_id = worker_id
-        self.wakeups = _wakeups(store)
         self._news: dict[str, asyncio.Event] = {}
+        self.wakeups = _wakeups(store, self._news.keys)
         self._delays_changed = asyncio.Event()
         self._stopped = asyncio.Event()
         self._clock: asyncio.Task[None] | None = None
@@ -135,9 +135,11 @@ class SqlTransport(Transport):
             try:
                 async with self.store.claiming() as connection:
                     due = await messages.seconds_to_next_due(connection, self.store)
-                    if due is not None and due <= 0:
-                        await self.announce(await messages.promote_due(connection, self.store))
-                        continue
+                    is_due = due is not None and due <= 0
+                    promoted = await messages.promote_due(connection, self.store) if is_due else []
+                if is_due:  # told after the commit: whoever looks before it finds nothing
+                    await self.announce(promoted)
+                    continue
                 wait = IDLE_SECONDS if due is None else min(due, IDLE_SECONDS)
             except Exception as error:
                 if not is_passing(error):
@@ -159,9 +161,9 @@ def _delivery(queue: str, row: Row[tuple[object, ...]]) -> Delivery:
     )
 
 
-def _wakeups(store: Store) -> Wakeups:
+def _wakeups(store: Store, queues: Callable[[], Collection[str]]) -> Wakeups:
     if store.is_sqlite:
         return SocketWakeups(store.url.database or "")
     from docproc.engine.transports.postgres_wakeups import PostgresWakeups  # its driver is an extra
 
-    return PostgresWakeups(store.url)
+    return PostgresWakeups(store.url, queues)

@@ -22,6 +22,7 @@ from structlog.testing import CapturingLogger
 from docproc.engine.running import child, children
 from docproc.engine.running.pools import Pools
 from docproc.errors import ChildDiedError, NoChildError, ProcessingError
+from docproc.harmless import text_for_logs, traceback_for_logs
 
 
 @pytest.fixture
@@ -210,6 +211,16 @@ async def test_error_keeps_its_class_and_shows_where_it_was_raised(pools: Pools)
     assert "in fail_deep_inside" in str(raised.value.__cause__)
 
 
+async def test_logs_name_the_place_in_the_child_and_not_what_it_read(pools: Pools) -> None:
+    with pytest.raises(KeyError) as raised:
+        await pools.run_in_process(fail_deep_inside)
+    line = fail_deep_inside.__code__.co_firstlineno + 1
+    assert text_for_logs(raised.value) == f"KeyError at test_pools.py:{line}"
+    told = traceback_for_logs(raised.value)
+    assert f"test_pools.py:{line}" in told
+    assert "deep inside" not in told.replace("fail_deep_inside", "")
+
+
 async def test_cancelled_call_kills_its_child_and_no_other(pools: Pools, tmp_path: Path) -> None:
     gates = [tmp_path / "one", tmp_path / "two"]
     tasks = [asyncio.create_task(pools.run_in_process(wait_for, gate)) for gate in gates]
@@ -266,6 +277,24 @@ async def test_child_that_cannot_be_replaced_leaves_the_work_to_the_others(
         gate.touch()
         assert await pools.run_in_process(pid) == await waiting
         assert pools.can_work
+
+
+async def test_call_given_back_is_done_by_whoever_is_idle(
+    pools: Pools, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Also where no other child can be started in the place of the one that did not begin it."""
+    gate = tmp_path / "gate"
+    waiting = asyncio.create_task(pools.run_in_process(wait_for, gate))
+    await wait_until(gate.with_suffix(".begun").exists, "the first works")
+    assert await pools.run_in_process(pid)
+    gate.touch()
+    await waiting
+    first = await pools.run_in_process(pid)  # of two that are idle now, the one that is asked first
+    monkeypatch.setattr(child, "BEGIN_SECONDS", 0.2)
+    with nothing_can_be_started(monkeypatch):
+        os.kill(first, signal.SIGSTOP)
+        async with asyncio.timeout(20):
+            assert await pools.run_in_process(pid) != first
 
 
 async def test_no_descriptor_for_a_child_is_no_lasting_harm(

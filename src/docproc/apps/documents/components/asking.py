@@ -18,7 +18,6 @@ from docproc.engine.store.tasks import Urgency
 from docproc.engine.workflow.definition import Stage, WhenNoTime
 from docproc.people.availability import Task, can_finish
 from docproc.people.store import operators
-from docproc.settings import Settings
 
 
 class Ask(Enum):
@@ -43,11 +42,6 @@ class Question:
     @property
     def urgency(self) -> Urgency:
         return Urgency.of(self.message)
-
-
-def may_ask(settings: Settings, message: PipelineMessage, stage: Stage) -> bool:
-    """Whether doubts are for people: as the request says, else the setting, and where there is a queue."""
-    return stage.backoffice_queue is not None and (message.review or settings.review) == "ask"
 
 
 async def before_handling(

@@ -151,7 +151,7 @@ class ClassificationAggregator(JoinComponent):
 
     def _doubts(self, message: PipelineMessage, stage: Stage, made: Sequence[Made]) -> list[Doubt]:
         """What a person must be asked about, if anyone can be."""
-        if not asking.may_ask(self.settings, message, stage):
+        if not self.may_ask(message, stage):
             return []
         threshold = doubts.page_threshold(self.settings, stage)
         unsayable = {index for one in made for index in one.unsayable}

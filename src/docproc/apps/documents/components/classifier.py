@@ -84,7 +84,7 @@ class Classifier(BaseComponent):
         if is_blank and message.payload.get("file_page"):
             return None  # the back of the sheet before: grouping decides, and there is nothing to look at
         doubtful = doubts.is_below(found.confidence, doubts.page_threshold(self.settings, stage))
-        asks = doubtful and asking.may_ask(self.settings, message, stage)
+        asks = doubtful and self.may_ask(message, stage)
         return Question(message, stage) if asks else None
 
 

@@ -83,7 +83,7 @@ class Extractor(BaseComponent):
 
     def _question(self, answer: Answer) -> Question | None:
         message, stage = answer.subject.message, answer.subject.stage
-        asks = answer.askable and asking.may_ask(self.settings, message, stage)
+        asks = answer.askable and self.may_ask(message, stage)
         return Question(message, stage) if asks else None
 
     def _answer(self, subject: Subject, found: Fields) -> Answer:

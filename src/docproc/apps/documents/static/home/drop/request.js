@@ -67,7 +67,7 @@ async function post(action) {
 }
 
 function drawSteps(detail) {
-  if (OVER.has(detail.status)) return [];
+  if (OVER.has(detail.status) || !goesTheseSteps(detail)) return [];
   const at = Math.max(0, STEPS.indexOf(detail.status));
   const { progress } = detail;
   const counts = {
@@ -84,6 +84,11 @@ function drawSteps(detail) {
     ),
   );
   return [element("ol", { className: "steps" }, ...items)];
+}
+
+/** Requests of other applications are in the list, too; one whose workflow is not chosen yet brought files. */
+function goesTheseSteps({ workflow_name: name }) {
+  return !name || [...byId("workflow").options].some((option) => option.value === name);
 }
 
 function drawTrouble(detail) {
