@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from bench.servers import PostgresServer
-from docproc.engine.store import duties, migrate, rows, workers
+from docproc.engine.store import clock, duties, messages, migrate, rows, workers
 from docproc.engine.store.session import Store, is_full, is_passing
 from docproc.errors import DatabaseDownError
 from docproc.http.app import create_app
@@ -184,3 +184,27 @@ async def test_clock_set_back_frees_what_the_dead_held(engine: Harness) -> None:
         # It may live, and beats again if it does; else its time is up after four seconds, as usual.
         assert await workers.take_over(connection, store) == ([], [])
         assert await workers.seconds_to_next_stale(connection, store) <= workers.STALE_SECONDS + 0.1
+
+
+async def test_clock_set_back_makes_nothing_wait_longer(engine: Harness) -> None:
+    """A retry put off for a moment came two hours later: its moment lay two hours ahead."""
+    store = engine.app.store
+    engine.workflow("one", "stages: [{name: poison, component: poison, retry: {delay_seconds: 600}}]")
+    await engine.start("poison", "workflow_router")
+    await engine.submit("one", index=0, poison=[0], delay=600)
+
+    async def waits() -> bool:
+        async with store.claiming() as connection:
+            return await messages.seconds_to_next_due(connection, store) is not None
+
+    await engine.until(waits, "the retry waits")
+    async with store.claiming() as connection:
+        await clock.follow(connection, store)
+        # As if the clock had been two hours ahead till now.
+        for table, column in (("duties", "until"), ("messages", "available_at")):
+            ahead = f"UPDATE {table} SET {column} = {store.clock_plus(':seconds')}"
+            await rows.execute(connection, ahead, seconds=7260.0 if table == "messages" else 7200.0)
+        assert await clock.follow(connection, store) == pytest.approx(7200, abs=2)
+        assert await clock.follow(connection, store) == 0, "moved twice"
+        due = await messages.seconds_to_next_due(connection, store)
+        assert due == pytest.approx(60, abs=2)
