@@ -1,11 +1,12 @@
 """Chaos: faults chosen by a seed against a loaded deployment; what was accepted is answered once, in time.
 
-    python bench/chaos.py [--quick] [--json] [--system NAME …] [--minutes N] [--faults N] [--seed N] [--only FAULT …]
+    python bench/chaos.py [--quick] [--json] [--system NAME …] [--minutes N | --faults N] [--seed N]
+                          [--only FAULT …]
 
-After each fault a probe must be answered and every service ready again within 10 s (15 s where the broker was
-lost); `/ready` may not say yes while nothing moves; at the end every answer is held against its deadline and a
-ledger of every effect is checked. The seed is printed: the same seed chooses the same faults. Exits 1 when
-anything of it does not hold.
+After each fault a probe must be answered and every service ready again within 10 s (15 s where the broker
+was lost); `/ready` may not say yes while nothing moves; at the end every answer is held against its deadline
+and a ledger of every effect is checked. The seed is printed: the same seed chooses the same faults. Exits 1
+when anything of it does not hold.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import argparse
 import asyncio
 import contextlib
 import json
+import os
 import random
+import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -89,14 +92,21 @@ class Chaos(faults.Run):
     """One combination; the ledger is that of bench/faults.py."""
 
     def __init__(
-        self, system: str, seed: int, say: Callable[[str], None], only: Sequence[str] = ()
+        self,
+        system: str,
+        seed: int,
+        say: Callable[[str], None],
+        only: Sequence[str] = (),
+        waiting_share: float = WAITING_SHARE,
     ) -> None:
         super().__init__(system, faults.QUICK, say)
         self.outcome = Outcome(system, seed)
         self.only = only
+        self.waiting_share = waiting_share
         self.corrected: set[UUID] = set()
         self.workflows: dict[UUID, str] = {}
         self._flowing = asyncio.Event()
+        self._ending = False
 
     async def attack(self, *, number: int | None = None, seconds: float | None = None) -> Outcome:
         """So many faults, or faults for so long."""
@@ -109,8 +119,9 @@ class Chaos(faults.Run):
                 if time.monotonic() >= ends or index == number:
                     break
                 await self._one_fault(index, name)
-            load.cancel()
-            await asyncio.gather(load, return_exceptions=True)
+            self._ending = True
+            self._flowing.set()
+            await load  # not cancelled: what is under way may be accepted already
             await self._settle()
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
@@ -129,12 +140,12 @@ class Chaos(faults.Run):
 
     async def _open(self, stack: contextlib.AsyncExitStack) -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="docproc-chaos-")))
-        folder.chmod(0o755)  # PostgreSQL runs as somebody else
+        _open_to_all(folder)
         disk = Disk(folder / "disk", DISK_MEGABYTES)
         stack.callback(disk.close)
         ours = Machine(folder, "docproc")
         servers = await self._servers(stack, disk, folder)
-        # The bench itself reaches the database directly: it must see what is there, whatever the network does.
+        # The bench itself reaches the database directly: it must see what is there, whatever the network is.
         home = disk.path / "home"
         home.mkdir(mode=0o700)
         self.fleet = Fleet(servers.addresses, PATHS, WORKFLOWS, folder=home)
@@ -176,7 +187,9 @@ class Chaos(faults.Run):
             await chaos_faults.set_for_all(servers.postgres, "max_wal_size", "'64MB'")  # the disk is small
         return servers
 
-    def _judged(self, stack: contextlib.AsyncExitStack, environment: dict[str, str], machine: Machine) -> None:
+    def _judged(
+        self, stack: contextlib.AsyncExitStack, environment: dict[str, str], machine: Machine
+    ) -> None:
         writes: SqliteWrites | PostgresWrites
         if url := environment.get("DOCPROC_DATABASE_URL"):
             writes = PostgresWrites(url)
@@ -202,7 +215,7 @@ class Chaos(faults.Run):
         if self.target.monitors_hit:
             self.judge.excuse("no monitor", hurt, time.monotonic())
         self.outcome.recovered(name, took)
-        line = f"{mood} {name}, {told}: {took:.1f} s"
+        line = f"{mood} {name}, {told}: {took:.1f} s (load {os.getloadavg()[0]:.1f})"
         self.say(f"{self.outcome.faults} faults, {self.outcome.accepted} accepted; {line}")
         if not recovered or took > chaos_faults.recovery_seconds(name):
             self.outcome.stuck += 1
@@ -250,9 +263,9 @@ class Chaos(faults.Run):
 
     async def _load(self) -> None:
         chance = random.Random(self.outcome.seed)
-        while True:
+        while not self._ending:
             await self._flowing.wait()
-            await self._send("waiting" if chance.random() < WAITING_SHARE else "chaos")
+            await self._send("waiting" if chance.random() < self.waiting_share else "chaos")
             await asyncio.sleep(LOAD_SECONDS)
 
     async def _send(self, workflow: str = "chaos") -> UUID:
@@ -309,6 +322,11 @@ class Chaos(faults.Run):
         return bool((request.result_payload or {}).get("units") == units)
 
 
+def _open_to_all(folder: Path) -> None:
+    """PostgreSQL runs as somebody else."""
+    folder.chmod(0o755)
+
+
 class _Servers:
     """Of one combination: private ones, so that they may be broken."""
 
@@ -343,6 +361,14 @@ class _Servers:
         }
 
 
+async def _ended_in_order(attack: Coroutine[Any, Any, Outcome]) -> Outcome:
+    """Also by SIGTERM: the deployment must not outlive the bench."""
+    task = asyncio.current_task()
+    assert task is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await attack
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a few faults on each combination")
@@ -359,11 +385,12 @@ def main() -> int:
     for system in systems:
 
         def say(text: str, system: str = system) -> None:
-            print(f"{time.strftime('%H:%M:%S')} {system} seed {given.seed}: {text}", file=sys.stderr, flush=True)
+            now = time.strftime("%H:%M:%S")
+            print(f"{now} {system} seed {given.seed}: {text}", file=sys.stderr, flush=True)
 
         chaos = Chaos(system, given.seed, say, given.only)
         seconds = None if number else given.minutes * 60 / len(systems)
-        outcomes.append(asyncio.run(chaos.attack(number=number, seconds=seconds)))
+        outcomes.append(asyncio.run(_ended_in_order(chaos.attack(number=number, seconds=seconds))))
     if given.json:
         print(json.dumps({"runs": [asdict(outcome) for outcome in outcomes]}))
     else:

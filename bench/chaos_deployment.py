@@ -1,7 +1,7 @@
 """What bench/chaos.py attacks: a whole deployment, each part of it started again when it ends.
 
-On SQLite it is `docproc up`, one tree of processes; elsewhere the parts stand alone, as containers do, with two
-monitors.
+On SQLite it is `docproc up`, one tree of processes; elsewhere the parts stand alone, as containers do, with
+two monitors.
 """
 
 from __future__ import annotations
@@ -113,9 +113,8 @@ class Deployment:
         if not is_embedded:
             components = [part.partition("=")[0] for part in variables["DOCPROC_COMPONENTS"].split(",")]
             workers = ("-m", "docproc", "worker", "workflow_router", *components, "--processes", "2")
-            commands = {"workers": workers} | {
-                name: ("-m", "docproc") for name in ("api_gateway", "backoffice", MONITOR, f"{MONITOR}_2")
-            }
+            alone = ("api_gateway", "backoffice", MONITOR, f"{MONITOR}_2")
+            commands = {"workers": workers, **dict.fromkeys(alone, ("-m", "docproc"))}
         self.services = [
             Service(name, command, {**environment, "DOCPROC_COMPONENT_NAME": name.removesuffix("_2")}, logs)
             for name, command in commands.items()

@@ -1,4 +1,4 @@
-"""The judge of bench/chaos.py: looks at the database and at `/ready` all the time, from outside the deployment.
+"""The judge of bench/chaos.py: looks at the database and at `/ready` all the time, from outside.
 
 Moments are the bench's own (monotonic), because the deployment's clocks are set during a run. What was
 answered, and when, is read from the database directly; whether it takes writes is tried on the way that the
@@ -29,7 +29,7 @@ LOOK_SECONDS = 0.25
 # What the issue allows after the database can be written again.
 GRACE_SECONDS = 5.0
 # Nothing moved for this long while everybody said "ready": a lie. A worker that the database no longer hears
-# says so after four seconds without a heartbeat, its supervisor half a second later, and we look every quarter.
+# says so after four seconds without a heartbeat, its supervisor half a second later; we look every quarter.
 FALSE_READY_SECONDS = 6.0
 _PROBE_TABLE = "CREATE TABLE IF NOT EXISTS chaos_probe (n INTEGER NOT NULL)"
 _PROBE = "INSERT INTO chaos_probe (n) VALUES (1)"
@@ -166,7 +166,7 @@ class Judge:
             watched = self.requests.get(UUID(str(row.id)))
             if watched is None or watched.answered_at is None:
                 continue  # nobody was told of it; or the ledger tells of it
-            due = self.machine.clock_shows(_moment(row.deadline_utc).timestamp())
+            due = self.machine.clock_shows(_moment(row.deadline_utc).timestamp(), watched.accepted_at)
             if watched.unanswered_at <= due:
                 continue
             if watched.unanswered_at <= self._excused_until(due):

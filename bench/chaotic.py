@@ -1,4 +1,4 @@
-"""The workload of bench/chaos.py: that of bench/faults.py, with native work in children, and one that waits."""
+"""The workload of bench/chaos.py: that of bench/faults.py, with native work in children, and waits."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Machine:
         self._library = folder / f"{name}.so"
         self._delay_seconds = 0.0
         # Since when (monotonic) the clock is how far from the true time.
-        self._clock = [(time.monotonic(), 0.0)]
+        self._clock = [(-float("inf"), 0.0)]
         self._control.write_bytes(self._state())
         self.missing = self._compile()
 
@@ -77,7 +77,7 @@ class Machine:
         compiler = shutil.which("gcc") or shutil.which("cc")
         if compiler is None:
             return "clock steps and slow fsync: there is no C compiler"
-        command = [compiler, "-shared", "-fPIC", "-O2", "-o", self._library, SOURCE, "-ldl"]
+        command = [compiler, "-shared", "-fPIC", "-O2", "-o", str(self._library), str(SOURCE), "-ldl"]
         done = subprocess.run(command, capture_output=True, text=True)
         return f"clock steps and slow fsync: {done.stderr.strip()[:200]}" if done.returncode else None
 
@@ -108,14 +108,15 @@ class Machine:
         with self._control.open("r+b") as file:  # in place: it is mapped
             file.write(self._state())
 
-    def clock_shows(self, moment: float) -> float:
-        """When (monotonic) its clock first shows that moment (seconds since the epoch); inf: not yet."""
+    def clock_shows(self, moment: float, since: float) -> float:
+        """When (monotonic, not before `since`) its clock first shows that moment (seconds since the epoch);
+        inf: not yet."""
         true_start = time.time() - time.monotonic()  # of the monotonic clock, by the true one
         ends = [*self.clock_set_at, time.monotonic()]
         for (began, offset), end in zip(self._clock, ends, strict=True):
             at = moment - offset - true_start
-            if at <= end:
-                return max(at, began)
+            if end >= since and at <= end:
+                return max(at, began, since)
         return float("inf")
 
     @property

@@ -24,6 +24,7 @@ class Proxy:
         self._passing.set()
         self._server: asyncio.Server | None = None
         self._pairs: set[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = set()
+        self._carrying: set[asyncio.Task[None] | None] = set()
 
     @property
     def port(self) -> int:
@@ -42,6 +43,7 @@ class Proxy:
         self._server.close()
         self.go_on()
         self.cut()
+        await asyncio.gather(*filter(None, self._carrying), return_exceptions=True)
 
     def cut(self) -> int:
         """Every connection is gone at once, as when a cable is pulled and both ends are reset."""
@@ -70,6 +72,14 @@ class Proxy:
         self._passing.set()
 
     async def _accept(self, reader: asyncio.StreamReader, client: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        self._carrying.add(task)
+        try:
+            await self._connect(reader, client)
+        finally:
+            self._carrying.discard(task)
+
+    async def _connect(self, reader: asyncio.StreamReader, client: asyncio.StreamWriter) -> None:
         await self._passing.wait()
         try:
             answers, server = await asyncio.open_connection("127.0.0.1", self.target_port)
