@@ -391,6 +391,7 @@ def main() -> int:
         chaos = Chaos(system, given.seed, say, given.only)
         seconds = None if number else given.minutes * 60 / len(systems)
         outcomes.append(asyncio.run(_ended_in_order(chaos.attack(number=number, seconds=seconds))))
+        say(json.dumps(asdict(outcomes[-1])))  # should a later combination end the bench, this one is told
     if given.json:
         print(json.dumps({"runs": [asdict(outcome) for outcome in outcomes]}))
     else:
