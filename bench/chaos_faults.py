@@ -44,6 +44,8 @@ class Target:
     chance: random.Random = field(default_factory=random.Random)
     # Whether nobody was left to answer at deadlines: the fault hit every monitor.
     monitors_hit: bool = False
+    # Whether each write took longer than answers are begun before their deadline.
+    slowed_writes: bool = False
 
     @property
     def a_while(self) -> float:
@@ -147,6 +149,7 @@ async def set_clock(target: Target) -> str:
 
 async def slow_fsync(target: Target) -> str:
     seconds, delay = target.a_while, target.chance.uniform(0.05, 0.4)
+    target.slowed_writes = True
     for machine in target.machines:
         machine.slow_down(delay)
     await asyncio.sleep(seconds)

@@ -173,7 +173,10 @@ class Judge:
                 late += 1
             else:
                 seconds = watched.answered_at - due
-                broken.append(f"{watched.workflow} {row.id}: answered {seconds:.1f} s after its deadline")
+                moment = time.strftime("%H:%M:%S", time.localtime(time.time() - time.monotonic() + due))
+                broken.append(
+                    f"{watched.workflow} {row.id}: due at {moment}, answered {seconds:.1f} s after that"
+                )
         return late, broken
 
     def _excused_until(self, due: float) -> float:
