@@ -162,13 +162,45 @@ async def test_gateway_is_not_ready_on_a_full_disk(
         assert (await client.get("/ready")).status_code == 503
 
 
-# --- clocks -----------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(params=["sqlite+sql", "postgresql+sql"])
 def combination(request: pytest.FixtureRequest) -> str:
-    """Both databases; the time is no broker's business."""
+    """Both databases; none of this is a broker's business."""
     return str(request.param)
+
+
+# --- connections that are cut --------------------------------------------------------------------------
+
+
+async def test_lease_whose_confirmation_was_lost_is_found_again(
+    engine: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The claim is committed, the connection cut before the answer: a living worker held it for ever."""
+    claiming, claim_ready = Store.claiming, messages.claim_ready
+    doomed: list[Any] = []
+
+    async def noted(connection: Any, dialect: str, queue: str, *rest: Any) -> Any:
+        found = await claim_ready(connection, dialect, queue, *rest)
+        if found and queue == "q.work" and not doomed:
+            doomed.append(connection)
+        return found
+
+    @asynccontextmanager
+    async def cut(store: Store) -> AsyncIterator[Any]:
+        async with claiming(store) as connection:
+            yield connection
+        if connection in doomed:
+            raise DatabaseDownError("the connection was cut")
+
+    monkeypatch.setattr(messages, "claim_ready", noted)
+    monkeypatch.setattr(Store, "claiming", cut)
+    engine.workflow("one", ONE)
+    await engine.start("work", "workflow_router")
+    request = await engine.finished(await engine.submit("one"))
+    assert doomed
+    assert request.status == "completed"
+
+
+# --- clocks -----------------------------------------------------------------------------------------------
 
 
 async def test_clock_set_back_frees_what_the_dead_held(engine: Harness) -> None:
