@@ -236,10 +236,15 @@ class Chaos(faults.Run):
         mood = self.target.chance.choice(["idle", "loaded", "busy"])
         if mood == "idle":
             self._flowing.clear()
-            with contextlib.suppress(TimeoutError):
+            try:
                 async with asyncio.timeout(PATIENCE_SECONDS):
                     while self.judge.open:
                         await asyncio.sleep(0.05)
+            except TimeoutError:
+                self.outcome.stuck += 1
+                self._tell(
+                    f"{len(self.judge.open)} requests do not end, {PATIENCE_SECONDS:.0f} s after the last"
+                )
         else:
             self._flowing.set()
             await asyncio.gather(*(self._send() for _ in range(BURST if mood == "busy" else 1)))
