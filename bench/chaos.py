@@ -124,7 +124,8 @@ class Chaos(faults.Run):
             await load  # not cancelled: what is under way may be accepted already
             await self._settle()
             watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
+            with contextlib.suppress(asyncio.CancelledError):
+                await watching  # raises when it ended before: then nothing was judged
         return self.outcome
 
     def _deck(self) -> Iterator[str]:

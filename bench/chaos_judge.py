@@ -129,7 +129,8 @@ class Judge:
                 since = time.monotonic()
             seen = seen if moved is None else moved
             if time.monotonic() - since > FALSE_READY_SECONDS:
-                self.false_ready.append(f"ready for {FALSE_READY_SECONDS:.0f} s while nothing moved")
+                now = time.strftime("%H:%M:%S")
+                self.false_ready.append(f"{now}: ready for {FALSE_READY_SECONDS:.0f} s while nothing moved")
                 since = time.monotonic()
             await asyncio.sleep(LOOK_SECONDS)
 
@@ -146,7 +147,7 @@ class Judge:
             began = time.monotonic()
             try:
                 await self.write()
-            except (OSError, sqlite3.Error, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError):
+            except Exception:  # noqa: BLE001 # whatever it is, nothing was written; drivers raise much
                 if not self.spans or self.spans[-1].ended < float("inf"):
                     self.spans.append(Span("no writes", began))
             else:
