@@ -52,6 +52,7 @@ bench: install
 	$(BIN)/python bench/fanout.py
 	$(BIN)/python bench/faults.py
 	$(BIN)/python bench/chaos.py --quick
+	$(BIN)/python bench/steady.py --quick
 	$(BIN)/python bench/sla.py
 	$(BIN)/python bench/sla.py --faults
 	$(BIN)/python bench/backoffice.py

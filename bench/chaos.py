@@ -1,10 +1,12 @@
 """Chaos: faults chosen by a seed against a loaded deployment; what was accepted is answered once, in time.
 
-    python bench/chaos.py [--quick] [--json] [--system NAME …] [--minutes N] [--seed N]
+    python bench/chaos.py [--quick] [--json] [--system NAME …] [--minutes N | --faults N] [--seed N]
+                          [--only FAULT …]
 
-After each fault a probe must be answered and every service ready again; at the end a ledger of every effect
-is checked. The seed is printed: the same seed chooses the same faults. Exits 1 when anything was lost,
-doubled or stuck.
+After each fault a probe must be answered and every service ready again within 10 s (15 s where the broker
+was lost); `/ready` may not say yes while nothing moves; at the end every answer is held against its deadline
+and a ledger of every effect is checked. The seed is printed: the same seed chooses the same faults. Exits 1
+when anything of it does not hold.
 """
 
 from __future__ import annotations
@@ -13,13 +15,14 @@ import argparse
 import asyncio
 import contextlib
 import json
+import os
 import random
+import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -30,19 +33,22 @@ import httpx
 
 from bench import chaos_faults, faults
 from bench.chaos_deployment import Deployment
-from bench.chaotic import PATHS, STAGES, WORKFLOW
+from bench.chaos_judge import Judge, PostgresWrites, SqliteWrites
+from bench.chaotic import PATHS, STAGES, WORKFLOWS
 from bench.fleet import Fleet
+from bench.machine import Disk, Machine
 from bench.proxy import Proxy
-from docproc.engine.store import rows
-from docproc.engine.store.columns import moment_of
+from bench.servers import PostgresServer, RabbitServer
+from docproc.engine.store import migrate
 
 UNITS = 4
 LOAD_SECONDS = 0.8  # between two requests of the load: a probe must not wait behind a backlog
+WAITING_SHARE = 0.1  # of the load: requests that only the monitor can answer in time
+BURST = 4
 # After this long without a recovery the run tells of it and goes on.
 PATIENCE_SECONDS = 60.0
-# An answer counts as late only this long after the deadline: the database may not have been writable.
-GRACE_SECONDS = 5.0
 QUICK_FAULTS = 4
+DISK_MEGABYTES = 512
 
 
 @dataclass
@@ -52,89 +58,203 @@ class Outcome:
     faults: int = 0
     accepted: int = 0
     answered: int = 0
+    # Answered after the deadline, because nobody could answer at it.
     late: int = 0
+    # Answered after the deadline without such a reason.
+    overdue: int = 0
     lost: int = 0
     duplicated: int = 0
+    # Faults that were not recovered from in time.
     stuck: int = 0
+    # How often all said "ready" and nothing moved.
+    false_ready: int = 0
     slowest_recovery_s: float = 0.0
-    told: list[str] = field(default_factory=list)
+    # Of each kind of fault: how many, and the slowest recovery.
+    by_fault: dict[str, dict[str, float]] = field(default_factory=dict)
+    # What could not be done on this machine, and why.
+    skipped: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:
-        return not (self.lost or self.duplicated or self.stuck)
+        broken = self.lost + self.duplicated + self.stuck + self.overdue + self.false_ready
+        return not broken and self.answered == self.accepted
+
+    def recovered(self, name: str, seconds: float) -> None:
+        self.faults += 1
+        self.slowest_recovery_s = max(self.slowest_recovery_s, round(seconds, 2))
+        kind = self.by_fault.setdefault(name, {"n": 0, "slowest_s": 0.0})
+        kind["n"] += 1
+        kind["slowest_s"] = max(kind["slowest_s"], round(seconds, 2))
 
 
 class Chaos(faults.Run):
     """One combination; the ledger is that of bench/faults.py."""
 
-    def __init__(self, system: str, seed: int, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        system: str,
+        seed: int,
+        say: Callable[[str], None],
+        only: Sequence[str] = (),
+        waiting_share: float = WAITING_SHARE,
+    ) -> None:
         super().__init__(system, faults.QUICK, say)
         self.outcome = Outcome(system, seed)
+        self.only = only
+        self.waiting_share = waiting_share
         self.corrected: set[UUID] = set()
-        self.chance = random.Random(seed)
+        self.workflows: dict[UUID, str] = {}
+        self._flowing = asyncio.Event()
+        self._ending = False
 
     async def attack(self, *, number: int | None = None, seconds: float | None = None) -> Outcome:
         """So many faults, or faults for so long."""
         async with contextlib.AsyncExitStack() as stack:
             await self._open(stack)
+            watching = asyncio.create_task(self.judge.watch())
             load = asyncio.create_task(self._load())
             ends = time.monotonic() + (seconds or float("inf"))
-            while time.monotonic() < ends and (number is None or self.outcome.faults < number):
-                await self._one_fault()
-            load.cancel()
-            await asyncio.gather(load, return_exceptions=True)
+            for index, name in enumerate(self._deck()):
+                if time.monotonic() >= ends or index == number:
+                    break
+                await self._one_fault(index, name)
+            self._ending = True
+            self._flowing.set()
+            await load  # not cancelled: what is under way may be accepted already
             await self._settle()
+            watching.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await watching  # raises when it ended before: then nothing was judged
         return self.outcome
 
+    def _deck(self) -> Iterator[str]:
+        """All faults in an order of chance, then all in another one: each comes about as often."""
+        names = sorted(set(self.faults) & set(self.only)) if self.only else sorted(self.faults)
+        turn = 0
+        while names:
+            random.Random(f"{self.outcome.seed} {turn}").shuffle(names)
+            yield from names
+            names, turn = sorted(names), turn + 1
+
+    # --- what is attacked -------------------------------------------------------------------------------
+
     async def _open(self, stack: contextlib.AsyncExitStack) -> None:
-        servers = faults.Servers(self.outcome.system, stack.enter_context(contextlib.ExitStack()))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="docproc-chaos-")))
-        # The bench itself reaches the servers directly: it must see what is there, whatever the network does.
-        self.fleet = Fleet(servers.variables, PATHS, {"chaos": WORKFLOW}, folder=folder)
-        await self.fleet.open()
-        stack.push_async_callback(self.fleet.close)
-        proxies, variables = [], {}
-        for server, name in (
-            (servers.postgres, "DOCPROC_DATABASE_URL"),
-            (servers.rabbit, "DOCPROC_RABBITMQ_URL"),
-        ):
-            if server is not None:
-                proxy = await stack.enter_async_context(Proxy(server.port))
-                proxies.append(proxy)
-                variables[name] = server.url.replace(f":{server.port}", f":{proxy.port}")
-        variables["DOCPROC_WORKFLOWS_DIR"] = str(folder / "workflows")
-        variables["DOCPROC_COMPONENTS"] = ",".join(f"{name}={path}" for name, path in PATHS.items())
-        self.deployment = Deployment(variables, folder)
+        _open_to_all(folder)
+        disk = Disk(folder / "disk", DISK_MEGABYTES)
+        stack.callback(disk.close)
+        ours = Machine(folder, "docproc")
+        servers = await self._servers(stack, disk, folder)
+        # The bench itself reaches the database directly: it must see what is there, whatever the network is.
+        home = disk.path / "home"
+        home.mkdir(mode=0o700)
+        self.fleet = Fleet(servers.addresses, PATHS, WORKFLOWS, folder=home)
+        await migrate.upgrade(self.fleet.app.store, self.fleet.app.applications.migrations)
+        stack.push_async_callback(self.fleet.app.close)
+        proxies = await servers.proxied(stack)
+        environment = {
+            **servers.addresses_through(proxies),
+            **ours.variables,
+            "DOCPROC_WORKFLOWS_DIR": str(home / "workflows"),
+            "DOCPROC_COMPONENTS": ",".join(f"{name}={path}" for name, path in PATHS.items()),
+            "TMPDIR": str(disk.path),
+        }
+        self.deployment = Deployment(environment, home, folder, is_embedded=servers.postgres is None)
         stack.push_async_callback(self.deployment.close)
+        machines = (ours, *servers.machines)
         self.target = chaos_faults.Target(
-            self.deployment, self.chance, servers.postgres, servers.rabbit, tuple(proxies)
+            self.deployment, disk, machines, servers.postgres, servers.rabbit, proxies
         )
-        for service in self.deployment.services:
-            service.start()
+        self.faults, self.outcome.skipped = chaos_faults.possible(self.target)
+        self.deployment.start()
         self.client = await stack.enter_async_context(httpx.AsyncClient(timeout=10, trust_env=False))
+        self._judged(stack, environment, ours)
         async with asyncio.timeout(120):
             while not await self._all_ready():
                 await asyncio.sleep(0.2)
 
-    async def _one_fault(self) -> None:
-        fault = self.chance.choice(chaos_faults.possible(self.target))
-        told = await fault(self.target)
+    async def _servers(self, stack: contextlib.AsyncExitStack, disk: Disk, folder: Path) -> _Servers:
+        servers = _Servers()
+        if "postgresql" in self.outcome.system:
+            servers.postgres = PostgresServer(disk.path)
+        if "rabbitmq" in self.outcome.system:
+            servers.rabbit = RabbitServer()
+        for name, (_, server) in servers.all.items():
+            servers.machines.append(Machine(folder, name))
+            server.variables = servers.machines[-1].variables
+            await asyncio.to_thread(stack.enter_context, server)
+        if servers.postgres:
+            await chaos_faults.set_for_all(servers.postgres, "max_wal_size", "'64MB'")  # the disk is small
+        return servers
+
+    def _judged(
+        self, stack: contextlib.AsyncExitStack, environment: dict[str, str], machine: Machine
+    ) -> None:
+        writes: SqliteWrites | PostgresWrites
+        if url := environment.get("DOCPROC_DATABASE_URL"):
+            writes = PostgresWrites(url)
+            stack.callback(writes.close)
+        else:
+            writes = SqliteWrites(str(self.fleet.app.store.url.database))
+        self.judge = Judge(self.fleet.app.store, machine, writes, self._all_ready)
+
+    async def _all_ready(self) -> bool:
+        return await self.deployment.is_ready(self.client)
+
+    # --- faults -----------------------------------------------------------------------------------------
+
+    async def _one_fault(self, index: int, name: str) -> None:
+        self.target.chance = random.Random(f"{self.outcome.seed} {name} {index}")
+        self.target.monitors_hit = self.target.slowed_writes = False
+        mood = await self._mood()
+        hurt = time.monotonic()
+        told = await self.faults[name](self.target)
         began = time.monotonic()
         recovered = await self._recovered()
         took = time.monotonic() - began
-        self.outcome.faults += 1
-        self.outcome.slowest_recovery_s = round(max(self.outcome.slowest_recovery_s, took), 2)
-        self.outcome.told.append(f"{told}: {took:.1f} s")
-        self.say(f"{self.outcome.faults} faults, {self.outcome.accepted} accepted; {told}, {took:.1f} s")
-        if not recovered:
+        if self.target.slowed_writes:
+            self.judge.excuse("slow writes", hurt, began)
+        if self.target.monitors_hit:
+            self.judge.excuse("no monitor", hurt, time.monotonic())
+        self.outcome.recovered(name, took)
+        line = f"{mood} {name}, {told}: {took:.1f} s (load {os.getloadavg()[0]:.1f})"
+        self.say(f"{self.outcome.faults} faults, {self.outcome.accepted} accepted; {line}")
+        if not recovered or took > chaos_faults.recovery_seconds(name):
             self.outcome.stuck += 1
-            self.outcome.told += [
-                line for service in self.deployment.services for line in service.last_words()
-            ]
-        await asyncio.sleep(self.chance.uniform(0.0, 1.0))
+            self._tell(f"fault {index}, {line}")
+            for service in self.deployment.services:
+                self._tell(*service.last_words())
+        await asyncio.sleep(self.target.chance.uniform(0.0, 1.0))
+
+    def _tell(self, *lines: str) -> None:
+        self.outcome.problems += lines
+        for line in lines:
+            self.say(f"    {line}")
+
+    async def _mood(self) -> str:
+        """Of the deployment when the fault comes: nothing to do, as usual, or much at once."""
+        mood = self.target.chance.choice(["idle", "loaded", "busy"])
+        if mood == "idle":
+            self._flowing.clear()
+            try:
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    while self.judge.open:
+                        await asyncio.sleep(0.05)
+            except TimeoutError:
+                self.outcome.stuck += 1
+                self._tell(
+                    f"{len(self.judge.open)} requests do not end, {PATIENCE_SECONDS:.0f} s after the last"
+                )
+        else:
+            self._flowing.set()
+            await asyncio.gather(*(self._send() for _ in range(BURST if mood == "busy" else 1)))
+            await asyncio.sleep(self.target.chance.uniform(0.0, 0.3))
+        return mood
 
     async def _recovered(self) -> bool:
         """A probe is answered and every service says it is ready; both, so that neither can lie."""
+        self._flowing.set()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE_SECONDS):
                 probe = await self._send()
@@ -143,74 +263,63 @@ class Chaos(faults.Run):
                 return True
         return False
 
-    async def _all_ready(self) -> bool:
-        found = [await service.is_ready(self.client) for service in self.deployment.services]
-        return all(found)
-
     async def _is_complete(self, request_id: UUID) -> bool:
-        request = (await self._again(self._requests)).get(request_id)
-        return request is not None and request.completed_at is not None
+        await self._again(self.judge.look)
+        return self.judge.requests[request_id].completed_at is not None
 
     # --- load -------------------------------------------------------------------------------------------
 
     async def _load(self) -> None:
-        while True:
-            await self._send()
+        chance = random.Random(self.outcome.seed)
+        while not self._ending:
+            await self._flowing.wait()
+            await self._send("waiting" if chance.random() < self.waiting_share else "chaos")
             await asyncio.sleep(LOAD_SECONDS)
 
-    async def _send(self) -> UUID:
+    async def _send(self, workflow: str = "chaos") -> UUID:
         """As a client does: again with the same key until it is accepted."""
-        key, units = uuid4().hex, UNITS
-        body = {"workflow": "chaos", "payload": {"units": units}}
+        headers = {"Idempotency-Key": uuid4().hex}
+        body = {"workflow": workflow, "payload": {"units": UNITS}}
         while True:
             with contextlib.suppress(httpx.HTTPError, ValueError, KeyError):
                 answer = await self.client.post(
-                    f"{self.deployment.url}/requests", json=body, headers={"Idempotency-Key": key}
+                    f"{self.deployment.url}/requests", json=body, headers=headers, timeout=5
                 )
                 if answer.status_code == 200:
                     request_id = UUID(answer.json()["request_id"])
-                    self.expected[request_id] = units
+                    self.expected[request_id] = UNITS
+                    self.workflows[request_id] = workflow
                     self.outcome.accepted += 1
+                    self.judge.accepted(request_id, workflow)
                     return request_id
             await asyncio.sleep(0.2)
 
     # --- the end ----------------------------------------------------------------------------------------
 
     async def _settle(self) -> None:
+        for machine in self.target.machines:
+            machine.set_clock(0.0)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE_SECONDS):
-                while not await self._again(self._all_answered):
+                while not await self._all_complete():
                     await asyncio.sleep(0.2)
-        found = await self._requests()
-        self.outcome.answered = sum(
-            request.answer_version > 0 for rid, request in found.items() if rid in self.expected
-        )
-        await self._count_late()
+        watched = self.judge.requests.values()
+        self.outcome.answered = sum(one.answered_at is not None for one in watched)
+        self.outcome.late, overdue = await self.judge.verdict()
+        self.outcome.overdue = len(overdue)
+        self.outcome.false_ready = len(self.judge.false_ready)
         await self._count()
         self.outcome.lost, self.outcome.duplicated = self.report.lost, self.report.duplicated
-        self.outcome.told += self.report.problems
+        self._tell(*overdue, *self.judge.false_ready, *self.report.problems)
 
-    async def _all_answered(self) -> bool:
-        found = await self._requests()
-        return all(found[rid].completed_at is not None for rid in self.expected if rid in found)
-
-    async def _count_late(self) -> None:
-        """The first answer of each request against its deadline."""
-        async with self.fleet.app.store.reading() as session:
-            answers = await rows.execute(
-                session,
-                "SELECT r.deadline_utc AS deadline, min(a.created_at) AS first FROM requests r "
-                "JOIN answers a ON a.request_id = r.id AND a.version > 0 GROUP BY r.id, r.deadline_utc",
-            )
-        for row in answers:
-            deadline, first = _moment(row.deadline), _moment(row.first)
-            if deadline and first and (first - deadline).total_seconds() > GRACE_SECONDS:
-                self.outcome.late += 1
+    async def _all_complete(self) -> bool:
+        await self._again(self.judge.look)
+        return all(one.completed_at is not None for one in self.judge.requests.values())
 
     def _effects(self, request_id: UUID, units: int) -> Iterator[tuple[str, int]]:
         yield "split", -1
         for index in range(units):
-            for stage in STAGES:
+            for stage in STAGES[self.workflows[request_id]]:
                 yield stage, index
         yield "gather", -1
 
@@ -221,9 +330,51 @@ class Chaos(faults.Run):
         return bool((request.result_payload or {}).get("units") == units)
 
 
-def _moment(value: Any) -> datetime | None:
-    """SQLite gives moments as text."""
-    return moment_of(value) if isinstance(value, str) else value
+def _open_to_all(folder: Path) -> None:
+    """PostgreSQL runs as somebody else."""
+    folder.chmod(0o755)
+
+
+class _Servers:
+    """Of one combination: private ones, so that they may be broken."""
+
+    def __init__(self) -> None:
+        self.postgres: PostgresServer | None = None
+        self.rabbit: RabbitServer | None = None
+        self.machines: list[Machine] = []
+
+    @property
+    def all(self) -> dict[str, tuple[str, PostgresServer | RabbitServer]]:
+        found: dict[str, tuple[str, PostgresServer | RabbitServer]] = {}
+        if self.postgres:
+            found["postgresql"] = ("DOCPROC_DATABASE_URL", self.postgres)
+        if self.rabbit:
+            found["rabbitmq"] = ("DOCPROC_RABBITMQ_URL", self.rabbit)
+        return found
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        return {variable: server.url for variable, server in self.all.values()}
+
+    async def proxied(self, stack: contextlib.AsyncExitStack) -> dict[str, Proxy]:
+        return {
+            name: await stack.enter_async_context(Proxy(server.port))
+            for name, (_, server) in self.all.items()
+        }
+
+    def addresses_through(self, proxies: dict[str, Proxy]) -> dict[str, str]:
+        return {
+            variable: server.url.replace(f":{server.port}", f":{proxies[name].port}")
+            for name, (variable, server) in self.all.items()
+        }
+
+
+async def _ended_in_order(attack: Coroutine[Any, Any, Outcome]) -> Outcome:
+    """Also by SIGTERM: the deployment must not outlive the bench."""
+    task = asyncio.current_task()
+    assert task is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await attack
 
 
 def main() -> int:
@@ -232,20 +383,23 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--system", action="append", choices=faults.SYSTEMS, help="only this combination")
     parser.add_argument("--minutes", type=float, default=30.0, help="in all")
+    parser.add_argument("--faults", type=int, help="so many on each combination, instead of minutes")
+    parser.add_argument("--only", action="append", default=[], help="only this kind of fault")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**31))
     given = parser.parse_args()
     systems = given.system or faults.SYSTEMS
+    number = given.faults or (QUICK_FAULTS if given.quick else None)
     outcomes = []
     for system in systems:
 
         def say(text: str, system: str = system) -> None:
-            print(f"\r\033[K{system} (seed {given.seed}): {text}", end="", file=sys.stderr, flush=True)
+            now = time.strftime("%H:%M:%S")
+            print(f"{now} {system} seed {given.seed}: {text}", file=sys.stderr, flush=True)
 
-        chaos = Chaos(system, given.seed, say)
-        seconds = None if given.quick else given.minutes * 60 / len(systems)
-        attack = chaos.attack(number=QUICK_FAULTS if given.quick else None, seconds=seconds)
-        outcomes.append(asyncio.run(attack))
-        print(file=sys.stderr)
+        chaos = Chaos(system, given.seed, say, given.only)
+        seconds = None if number else given.minutes * 60 / len(systems)
+        outcomes.append(asyncio.run(_ended_in_order(chaos.attack(number=number, seconds=seconds))))
+        say(json.dumps(asdict(outcomes[-1])))  # should a later combination end the bench, this one is told
     if given.json:
         print(json.dumps({"runs": [asdict(outcome) for outcome in outcomes]}))
     else:

@@ -45,6 +45,8 @@ class _Server(ABC):
     def __init__(self, folder: Path | None = None) -> None:
         """Take free ports; `folder` is kept afterwards, whereas without one a temporary folder is removed."""
         self.user: str | None = None
+        # Added to its processes' environment: what is preloaded into them to make their machine a bad one.
+        self.variables: Mapping[str, str] = {}
         self._ports = _free_ports(self.port_count)
         self._parent = folder
         self._home: Path | None = None
@@ -193,7 +195,7 @@ class _Server(ABC):
         with self.log.open("ab") as log:
             return subprocess.Popen(
                 command,
-                env=env,
+                env={**env, **self.variables},
                 cwd=self.home,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -74,7 +74,12 @@ def refuse_planted(path: Path) -> None:
 
 
 def _restrict(path: Path, mode: int) -> None:
-    """Take away what others may do; what is not ours, or everybody's by purpose (/tmp), is left alone."""
+    """Take away what others may do; what is not ours, or everybody's by purpose (/tmp), is left alone.
+
+    So is `/`: named by mistake in a setting of root, it would be closed to every other user of the machine.
+    """
+    if path == path.parent:
+        return
     with suppress(FileNotFoundError):
         found = path.stat()
         if found.st_uid != os.geteuid() or found.st_mode & stat.S_ISVTX:

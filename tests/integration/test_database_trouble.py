@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from bench.servers import PostgresServer
-from docproc.engine.store import duties, migrate, rows, workers
+from docproc.engine.store import clock, duties, messages, migrate, rows, workers
 from docproc.engine.store.session import Store, is_full, is_passing
 from docproc.errors import DatabaseDownError
 from docproc.http.app import create_app
@@ -167,13 +167,45 @@ async def test_gateway_is_not_ready_on_a_full_disk(
         assert (await client.get("/ready")).status_code == 503
 
 
-# --- clocks -----------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(params=["sqlite+sql", "postgresql+sql"])
 def combination(request: pytest.FixtureRequest) -> str:
-    """Both databases; the time is no broker's business."""
+    """Both databases; none of this is a broker's business."""
     return str(request.param)
+
+
+# --- connections that are cut --------------------------------------------------------------------------
+
+
+async def test_lease_whose_confirmation_was_lost_is_found_again(
+    engine: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The claim is committed, the connection cut before the answer: a living worker held it for ever."""
+    claiming, claim_ready = Store.claiming, messages.claim_ready
+    doomed: list[Any] = []
+
+    async def noted(connection: Any, dialect: str, queue: str, *rest: Any) -> Any:
+        found = await claim_ready(connection, dialect, queue, *rest)
+        if found and queue == "q.work" and not doomed:
+            doomed.append(connection)
+        return found
+
+    @asynccontextmanager
+    async def cut(store: Store) -> AsyncIterator[Any]:
+        async with claiming(store) as connection:
+            yield connection
+        if connection in doomed:
+            raise DatabaseDownError("the connection was cut")
+
+    monkeypatch.setattr(messages, "claim_ready", noted)
+    monkeypatch.setattr(Store, "claiming", cut)
+    engine.workflow("one", ONE)
+    await engine.start("work", "workflow_router")
+    request = await engine.finished(await engine.submit("one"))
+    assert doomed
+    assert request.status == "completed"
+
+
+# --- clocks -----------------------------------------------------------------------------------------------
 
 
 async def test_clock_set_back_frees_what_the_dead_held(engine: Harness) -> None:
@@ -189,3 +221,27 @@ async def test_clock_set_back_frees_what_the_dead_held(engine: Harness) -> None:
         # It may live, and beats again if it does; else its time is up after four seconds, as usual.
         assert await workers.take_over(connection, store) == ([], [])
         assert await workers.seconds_to_next_stale(connection, store) <= workers.STALE_SECONDS + 0.1
+
+
+async def test_clock_set_back_makes_nothing_wait_longer(engine: Harness) -> None:
+    """A retry put off for a moment came two hours later: its moment lay two hours ahead."""
+    store = engine.app.store
+    engine.workflow("one", "stages: [{name: poison, component: poison, retry: {delay_seconds: 600}}]")
+    await engine.start("poison", "workflow_router")
+    await engine.submit("one", index=0, poison=[0], delay=600)
+
+    async def waits() -> bool:
+        async with store.claiming() as connection:
+            return await messages.seconds_to_next_due(connection, store) is not None
+
+    await engine.until(waits, "the retry waits")
+    async with store.claiming() as connection:
+        await clock.follow(connection, store)
+        # As if the clock had been two hours ahead till now.
+        for table, column in (("duties", "until"), ("messages", "available_at")):
+            ahead = f"UPDATE {table} SET {column} = {store.clock_plus(':seconds')}"
+            await rows.execute(connection, ahead, seconds=7260.0 if table == "messages" else 7200.0)
+        assert await clock.follow(connection, store) == pytest.approx(7200, abs=2)
+        assert await clock.follow(connection, store) == 0, "moved twice"
+        due = await messages.seconds_to_next_due(connection, store)
+        assert due == pytest.approx(60, abs=2)

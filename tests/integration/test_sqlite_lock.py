@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -40,3 +42,38 @@ def _take_the_lock(path: Path) -> None:
     with contextlib.closing(sqlite3.connect(path, timeout=1, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("ROLLBACK")
+
+
+@pytest.mark.parametrize("kind", ["claiming", "writing"])
+async def test_who_hurries_is_not_kept_waiting_by_busy_writers(kind: str, tmp_path: Path) -> None:
+    """On a slow disk a neighbour holds the lock nearly all the time: a deadline waits for no lucky look."""
+    path = tmp_path / "test.db"
+    store = Store(f"sqlite+aiosqlite:///{path}")
+    store.hurry()
+    async with store.writing() as session:
+        await session.execute(text("CREATE TABLE numbers (n INTEGER)"))
+    ending = threading.Event()
+    neighbour = asyncio.create_task(asyncio.to_thread(_write_all_the_time, path, ending))
+    await asyncio.sleep(0.1)
+    try:
+        waits = []
+        for _ in range(4):
+            began = time.monotonic()
+            async with getattr(store, kind)() as session:
+                await session.execute(text("INSERT INTO numbers VALUES (1)"))
+            waits.append(time.monotonic() - began)
+            await asyncio.sleep(0.05)  # the neighbour has the lock again
+    finally:
+        ending.set()
+        await neighbour
+        await store.close()
+    assert sum(waits) / len(waits) < 1.2, waits
+
+
+def _write_all_the_time(path: Path, ending: threading.Event) -> None:
+    with contextlib.closing(sqlite3.connect(path, timeout=5, isolation_level=None)) as connection:
+        while not ending.is_set():
+            connection.execute("BEGIN IMMEDIATE")
+            time.sleep(0.2)  # as long as its disk takes
+            connection.execute("COMMIT")
+            time.sleep(0.003)

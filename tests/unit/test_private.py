@@ -182,3 +182,12 @@ async def test_a_folder_for_sockets_that_is_a_link_is_refused(
     wakeups.folder.symlink_to("/")
     with pytest.raises(ConfigurationError, match="is a link"):
         await wakeups.open(lambda _name: None)
+
+
+def test_the_root_of_everything_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As root it would be ours to close, and no other user could start a program any more."""
+    changed: list[Path] = []
+    monkeypatch.setattr(Path, "chmod", lambda path, mode: changed.append(path))
+    monkeypatch.setattr(os, "geteuid", lambda: Path("/").stat().st_uid)
+    private_folder(Path("/"))
+    assert not changed

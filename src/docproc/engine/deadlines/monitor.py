@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -100,8 +101,10 @@ class SlaMonitor:
             if not found:
                 return False
             made = await self._make_partials(session, found, now)
+        began = time.monotonic()
         async with self.store.writing() as session:
             done = await self._act(session, found, made, now)
+        self.margin.wrote(time.monotonic() - began)
         await self._after(done)
         return len(found) == BATCH
 

@@ -27,6 +27,7 @@ class Service:
 
     def __init__(self, application: Node) -> None:
         self.application = application
+        application.store.hurry()
         self.monitor = SlaMonitor(application)
         self.planner = Planner(application.forecaster, application.relay)
 

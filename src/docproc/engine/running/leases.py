@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from docproc.engine.store import workers
+from docproc.engine.store import clock, workers
 from docproc.engine.store.session import Store
 from docproc.harmless import text_for_logs
 
@@ -97,6 +97,7 @@ class Takeover:
             wait = workers.BEAT_SECONDS
             try:
                 async with self.store.claiming() as connection:
+                    set_back = await clock.follow(connection, self.store)
                     dead, queues = await workers.take_over(connection, self.store)
                     if loop.time() >= orphans_due:
                         queues = [*queues, *await workers.free_orphans(connection)]
@@ -104,7 +105,9 @@ class Takeover:
                     wait = await workers.seconds_to_next_stale(connection, self.store)
                 if dead:
                     log.warning("workers_taken_over", workers=dead, queues=queues)
-                if queues:
+                if set_back:
+                    log.warning("clock_set_back", seconds=round(set_back, 1))
+                if queues or set_back:
                     self.after_takeover(queues)
             except (SQLAlchemyError, OSError) as error:
                 log.warning("takeover_waits", error=text_for_logs(error))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+from collections.abc import Iterable
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
@@ -56,6 +58,21 @@ async def free(connection: AsyncConnection, worker_id: str) -> list[str]:
     )
     await rows.execute(connection, "DELETE FROM workers WHERE id = :worker", worker=worker_id)
     return sorted({row.queue for row in freed})
+
+
+async def free_unknown(
+    connection: AsyncConnection, store: Store, worker_id: str, queue: str, known: Iterable[UUID]
+) -> None:
+    """Leases in a queue that their worker knows nothing of: committed, but it was not told any more."""
+    ids = [str(one) for one in known] if store.is_sqlite else list(known)
+    await rows.execute(
+        connection,
+        "UPDATE messages SET state = 'ready', worker_id = NULL WHERE queue = :queue AND state = 'leased' "
+        f"AND worker_id = :worker AND NOT ({rows.among(store.dialect, 'id', ':ids')})",
+        queue=queue,
+        worker=worker_id,
+        ids=ids,
+    )
 
 
 async def leave(connection: AsyncConnection, worker_id: str) -> list[str]:

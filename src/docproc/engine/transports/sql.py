@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from typing import Self
+from uuid import UUID
 
 import structlog
 from sqlalchemy.engine import Row
 
-from docproc.engine.store import messages
+from docproc.engine.store import messages, workers
 from docproc.engine.store.columns import as_uuid
 from docproc.engine.store.session import Store, is_passing
 from docproc.engine.transport import Copy, Delivery, Transport, TransportContext
@@ -36,6 +38,10 @@ class SqlTransport(Transport):
         self._delays_changed = asyncio.Event()
         self._stopped = asyncio.Event()
         self._clock: asyncio.Task[None] | None = None
+        # Leases that were handed out and not settled yet.
+        self._in_hand: Counter[UUID] = Counter()
+        # Queues whose last claim failed: it may have been committed all the same.
+        self._doubtful: set[str] = set()
 
     @classmethod
     def create(cls, context: TransportContext) -> Self:
@@ -80,6 +86,7 @@ class SqlTransport(Transport):
                 if not is_passing(error):
                     raise
                 log.warning("claim_failed", queue=queue, error=text_for_logs(error))
+                self._doubtful.add(queue)
                 await asyncio.sleep(min(0.05 * 2**trouble, 1.0))
                 trouble += 1
                 continue
@@ -90,10 +97,16 @@ class SqlTransport(Transport):
 
     async def _claim(self, queue: str, limit: int) -> list[Row[tuple[object, ...]]]:
         async with self.store.claiming() as connection:
-            return await messages.claim_ready(connection, self.store.dialect, queue, limit, self.worker_id)
+            if queue in self._doubtful:
+                await workers.free_unknown(connection, self.store, self.worker_id, queue, self._in_hand)
+            leased = await messages.claim_ready(connection, self.store.dialect, queue, limit, self.worker_id)
+        self._doubtful.discard(queue)
+        self._in_hand.update(as_uuid(row.id) for row in leased)
+        return leased
 
     async def settle(self, deliveries: Sequence[Delivery]) -> None:
-        """The rows are gone with the commit; there is nothing else to forget."""
+        """The rows are gone with the commit, or no longer ours."""
+        self._in_hand -= Counter(one.message_id for one in deliveries if one.message_id is not None)
 
     async def give_back(self, deliveries: Sequence[Delivery]) -> None:
         ids = [delivery.message_id for delivery in deliveries if delivery.message_id is not None]
