@@ -206,15 +206,15 @@ class Chaos(faults.Run):
 
     async def _one_fault(self, index: int, name: str) -> None:
         self.target.chance = random.Random(f"{self.outcome.seed} {name} {index}")
-        self.target.monitors_hit = self.target.slowed_writes = False
+        self.target.monitors_hit = self.target.hinders_writes = False
         mood = await self._mood()
         hurt = time.monotonic()
         told = await self.faults[name](self.target)
         began = time.monotonic()
         recovered = await self._recovered()
         took = time.monotonic() - began
-        if self.target.slowed_writes:
-            self.judge.excuse("slow writes", hurt, began)
+        if self.target.hinders_writes:
+            self.judge.excuse("slow or full disk", hurt, began)
         if self.target.monitors_hit:
             self.judge.excuse("no monitor", hurt, time.monotonic())
         self.outcome.recovered(name, took)

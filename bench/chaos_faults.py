@@ -44,8 +44,8 @@ class Target:
     chance: random.Random = field(default_factory=random.Random)
     # Whether nobody was left to answer at deadlines: the fault hit every monitor.
     monitors_hit: bool = False
-    # Whether each write took longer than answers are begun before their deadline.
-    slowed_writes: bool = False
+    # Whether writes took longer than answers are begun before their deadline, or those that need room failed.
+    hinders_writes: bool = False
 
     @property
     def a_while(self) -> float:
@@ -127,7 +127,7 @@ async def stop_everything(target: Target) -> str:
 
 
 async def fill_disk(target: Target) -> str:
-    seconds = target.a_while
+    seconds, target.hinders_writes = target.a_while, True
     await asyncio.to_thread(target.disk.fill)
     try:
         await asyncio.sleep(seconds)
@@ -149,7 +149,7 @@ async def set_clock(target: Target) -> str:
 
 async def slow_fsync(target: Target) -> str:
     seconds, delay = target.a_while, target.chance.uniform(0.05, 0.4)
-    target.slowed_writes = True
+    target.hinders_writes = True
     for machine in target.machines:
         machine.slow_down(delay)
     await asyncio.sleep(seconds)
