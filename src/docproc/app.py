@@ -118,7 +118,9 @@ class App:
     @cached_property
     def relay(self) -> Relay:
         ttl = self.settings.message_ttl_seconds
-        return Relay(self.transport, self.store, self.topology, self.worker_id, ttl)
+        relay = Relay(self.transport, self.store, self.topology, self.worker_id, ttl)
+        self.store.in_doubt = relay.doubt
+        return relay
 
     @cached_property
     def intake(self) -> Intake:

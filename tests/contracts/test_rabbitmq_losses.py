@@ -13,15 +13,19 @@ import aiormq
 import pytest
 import structlog
 from aiormq.exceptions import AMQPError
+from sqlalchemy import select
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from bench.servers import RabbitServer
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store import fan_in, fan_out
+from docproc.engine.store.tables import Request
 from docproc.engine.transport import DEAD_LETTER_QUEUE
 from docproc.engine.transports import rabbitmq
 from docproc.engine.transports.amqp_batch import OWN_TYPE
 from tests import services
-from tests.harness import Harness, opened, settings_for
+from tests.harness import Harness, filled, opened, settings_for
 
 ONE = "stages: [{name: work, component: work}]"
 SPECIFIED = """
@@ -199,6 +203,36 @@ async def _count(channel: aiormq.abc.AbstractChannel, engine: Harness, letters: 
     waiting = (await channel.queue_declare("q.work", passive=True)).message_count
     kept = await engine.query("SELECT count(*) FROM dead_letters")
     return waiting == 0 and kept == [(letters,)]
+
+
+# --- commits without a word --------------------------------------------------------------------------------
+
+
+async def test_copies_of_a_commit_whose_confirmation_was_lost_are_published(
+    engine: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of what was submitted, and of what a worker sends: both were committed, and nobody was told so."""
+    engine.workflow("two", "stages: [{name: a, component: heavy}, {name: b, component: heavy}]")
+    commit = AsyncSession.commit
+    lost: list[AsyncSession] = []
+
+    async def cut_off(session: AsyncSession) -> None:
+        is_writing = session.in_transaction()
+        await commit(session)
+        if is_writing and len(lost) < 2:
+            lost.append(session)
+            raise DBAPIError("COMMIT", {}, OSError("connection reset"), connection_invalidated=True)
+
+    monkeypatch.setattr(AsyncSession, "commit", cut_off)
+    with pytest.raises(DBAPIError):
+        await engine.submit("two")
+    async with engine.app.store.reading() as session:
+        request_id = filled(await session.scalar(select(Request.id)))
+    await engine.start("heavy")
+    finished = await engine.finished(request_id, 15)  # copies live for five minutes
+    assert (finished.status, len(lost)) == ("completed", 2)
+    handled = [(e.stage, e.outcome) for e in await engine.events(request_id, "handled")]
+    assert handled == [("a", "done"), ("b", "done")]
 
 
 # --- memory -----------------------------------------------------------------------------------------------

@@ -26,6 +26,8 @@ BATCH = 500
 IDLE_SECONDS = 1.0
 # How long somebody who waits for an answer waits for a broker's confirmation, too.
 PATIENCE_SECONDS = 1.0
+# How far this machine's clock may be from the database's, where times of both are compared.
+CLOCK_SECONDS = 2.0
 
 
 class Relay:
@@ -42,6 +44,8 @@ class Relay:
         self._under_way: set[asyncio.Task[None]] = set()
         # Queues that the broker had forgotten: their copies have to be published again.
         self._lost_queues: dict[str, float] = {}
+        # Since when a commit may have gone through without its confirmation.
+        self._doubtful_since: float | None = None
         self._wake = asyncio.Event()
 
     async def publish(self, copies: Sequence[Copy]) -> None:
@@ -72,6 +76,15 @@ class Relay:
         if publishing.done():
             publishing.result()
 
+    def doubt(self, since: float) -> None:
+        """A transaction begun then (`time.monotonic`) broke off, perhaps after its commit: then rows say that
+        this process has published them, and it does not know of them. They are published again: a copy too
+        many finds no row."""
+        if self.transport.has_broker:
+            earlier = self._doubtful_since
+            self._doubtful_since = since if earlier is None else min(earlier, since)
+            self._wake.set()
+
     def nudge(self) -> None:
         """Something was delayed or freed: look again."""
         self._wake.set()
@@ -84,6 +97,7 @@ class Relay:
         loop = asyncio.get_running_loop()
         while True:
             wait = IDLE_SECONDS
+            started = time.monotonic()
             try:
                 await self._give_back()
                 wait = await self._publish_due()
@@ -94,6 +108,8 @@ class Relay:
                 if isinstance(error, DBAPIError) and not is_passing(error):
                     raise
                 log.warning("relay_waits", error=text_for_logs(error))
+                self.doubt(started)
+                self._wake.clear()  # not at once: the trouble may last
             await self._sleep(wait)
 
     async def _sleep(self, seconds: float) -> None:
@@ -121,6 +137,16 @@ class Relay:
             del self._lost_queues[queue]
             if lost:
                 log.warning("copies_lost", queue=queue, messages=lost)
+        if self._doubtful_since is not None:
+            since = self._doubtful_since
+            async with self.store.claiming() as connection:
+                # A little more: the rows' times are those of this machine's clock.
+                age = time.monotonic() - since + CLOCK_SECONDS
+                doubtful = await messages.release_mine(connection, self.store, self.worker_id, age)
+            if self._doubtful_since == since:
+                self._doubtful_since = None
+            if doubtful:
+                log.info("republished", messages=doubtful, reason="a commit was not confirmed")
         if self._unpublished:
             ids = list(self._unpublished)
             async with self.store.claiming() as connection:

@@ -228,6 +228,18 @@ async def release_queue(connection: AsyncConnection, store: Store, queue: str, a
     return len(released)
 
 
+async def release_mine(connection: AsyncConnection, store: Store, worker_id: str, age_seconds: float) -> int:
+    """What this worker vouches for since so many seconds, perhaps without knowing it. Returns how many."""
+    released = await rows.execute(
+        connection,
+        "UPDATE messages SET state = 'ready', worker_id = NULL WHERE worker_id = :worker AND state = 'sent' "
+        f"AND available_at > {store.clock_plus(':age')} RETURNING id",
+        worker=worker_id,
+        age=-age_seconds,
+    )
+    return len(released)
+
+
 # --- delays -----------------------------------------------------------------------------------------
 
 

@@ -46,6 +46,9 @@ class Store:
 
     def __init__(self, url: str, *, connections: int = 6) -> None:
         """`connections` to PostgreSQL at most; others wait for one to come free."""
+        # Told of a transaction, by its beginning (`time.monotonic`), whose commit broke off: it may have gone
+        # through, and only the word of it got lost.
+        self.in_doubt: Callable[[float], None] = lambda since: None
         self.url = make_url(url)
         self._hurries = False
         self.dialect: Literal["sqlite", "postgresql"] = (
@@ -107,7 +110,12 @@ class Store:
                     claim(connection)
 
             yield session
-            await session.commit()
+            try:
+                await session.commit()
+            except Exception as error:
+                if began and is_passing(error):
+                    self.in_doubt(began[-1])
+                raise
             if began and self.is_sqlite:
                 self._warn_if_long(time.monotonic() - began[-1])
             for callback in session.info.pop("after_commit", []):
