@@ -104,10 +104,13 @@ def _decoded(container: InputContainer, track: VideoStream, damage: Damage) -> I
             yield frame
 
 
+def upright(image: Image, rotation: int) -> Image:
+    """Turned counterclockwise by so many degrees."""
+    return cv2.rotate(image, _TURNS[rotation]) if rotation else image
+
+
 def _upright(frame: VideoFrame, info: FilmInfo) -> Image:
-    image = picture_of(frame)
-    if info.rotation:
-        image = cv2.rotate(image, _TURNS[info.rotation])
+    image = upright(picture_of(frame), info.rotation)
     if image.shape[:2] != (info.height, info.width):
         image = cv2.resize(image, (info.width, info.height), interpolation=cv2.INTER_AREA)
     return np.ascontiguousarray(image)

@@ -6,6 +6,7 @@ harm.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def create(video: VideoSettings, folder: Path) -> Celery:
         rate_limit=f"{video.video_rate_limit}/s" if video.video_rate_limit else None,
     )
     def frame(self: Any, said: dict[str, Any]) -> None:
-        worker_id = f"{self.request.hostname}"
+        worker_id = f"{self.request.hostname}:{os.getpid()}"
         try:
             frame_job.do(folder, Job.model_validate(said), most_tries, worker_id)
         except MemoryError as error:  # Celery ends the whole worker on one
