@@ -119,7 +119,7 @@ class Conductor:
             seconds=time.perf_counter() - started,
             seconds_of_film=self._seconds_of_film,
             latencies=collector.latencies,
-            damaged=apart.damaged,
+            damaged=max(0, info.frames - self._fed),
             filters=self.order.chain.names,
             size=size,
             codec=self.order.codec,
@@ -186,9 +186,8 @@ class Conductor:
         """Every pending frame is seen at each look."""
         asked = time.monotonic()
         while True:
-            if await collector.look():
-                collector.wake()
-            elif time.monotonic() - asked > ASK_SECONDS:
+            await collector.look()
+            if time.monotonic() - asked > ASK_SECONDS:
                 asked = time.monotonic()
                 again = await self.work.send_lost(collector.jobs())
                 self.tally.resent += len(again)

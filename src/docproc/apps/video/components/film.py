@@ -115,7 +115,9 @@ class FilmComponent(BaseComponent):
             client = redis.Redis.from_url(
                 self.video.video_redis_url, socket_timeout=5, socket_connect_timeout=5
             )
-            work = CeleryWork(create(self.video, self.sessions.folder), client)
+            work = CeleryWork(
+                create(self.video, self.sessions.folder), client, self.video.video_visibility_seconds
+            )
         else:
             limits = {"retries": self.video.video_frame_retries}
             seconds = self.video.video_frame_seconds

@@ -36,7 +36,6 @@ class TakenApart:
             self._process.start()
         finally:
             theirs.close()
-        self.damaged = 0
 
     def info(self) -> FilmInfo:
         """Comes first. Raises VideoError."""
@@ -54,10 +53,7 @@ class TakenApart:
     def next(self) -> FrameTime | None:
         """The next frame, its original on disk; None after the last one. Raises VideoError."""
         said = self._heard("frame", "end")
-        if "damaged" in said:
-            self.damaged = int(said["damaged"])
-            return None
-        return FrameTime(**said)
+        return FrameTime(**said) if said else None
 
     def _heard(self, *kinds: str) -> dict[str, Any]:
         try:
@@ -106,7 +102,7 @@ def _live(
 
 
 def _take_apart(pipe: Connection, film: Path, folder: Path, limits: Limits) -> None:
-    from docproc.apps.video.film.reading import Damage, probe, read_frames  # the parent imports no decoder
+    from docproc.apps.video.film.reading import probe, read_frames  # the parent imports no decoder
     from docproc.apps.video.frames.files import Originals
     from docproc.apps.video.frames.job import pin_threads
 
@@ -114,9 +110,9 @@ def _take_apart(pipe: Connection, film: Path, folder: Path, limits: Limits) -> N
     info = probe(film)
     info.check(limits)
     _tell(pipe, film=info.as_json())
-    originals, needless, damage = Originals(folder), set(json.loads(pipe.recv_bytes())), Damage()
+    originals, needless = Originals(folder), set(json.loads(pipe.recv_bytes()))
     count = room = 0
-    for when, image in read_frames(film, info, damage):
+    for when, image in read_frames(film, info):
         while count >= room:
             room += int(pipe.recv_bytes())
         if when.index not in needless:
@@ -126,7 +122,7 @@ def _take_apart(pipe: Connection, film: Path, folder: Path, limits: Limits) -> N
         count += 1
     if count == 0:
         raise VideoError("no frame of the film can be decoded", code=Code.CORRUPT_VIDEO)
-    _tell(pipe, end={"damaged": damage.packets})
+    _tell(pipe, end={})
 
 
 def _tell(pipe: Connection, **said: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -21,13 +20,6 @@ from docproc.apps.video.filters.filter import Image
 # Films that do not say how fast they are.
 USUAL_FPS = 25
 _TURNS = {90: cv2.ROTATE_90_COUNTERCLOCKWISE, 180: cv2.ROTATE_180, 270: cv2.ROTATE_90_CLOCKWISE}
-
-
-@dataclass(slots=True)
-class Damage:
-    """What could not be decoded."""
-
-    packets: int = 0
 
 
 def probe(path: Path) -> FilmInfo:
@@ -60,14 +52,14 @@ def probe(path: Path) -> FilmInfo:
         )
 
 
-def read_frames(path: Path, info: FilmInfo, damage: Damage) -> Iterator[tuple[FrameTime, Image]]:
+def read_frames(path: Path, info: FilmInfo) -> Iterator[tuple[FrameTime, Image]]:
     """Every frame that can be decoded. Times increase, whatever the film says."""
     tick, last, index = info.tick_seconds, -1, 0
     step = max(1, round(1 / (info.fps * tick)))
     with opened(path) as container:
         track = picture_track(container)
         track.thread_type = "AUTO"
-        for frame in _decoded(container, track, damage):
+        for frame in _decoded(container, track):
             ticks = last + step if frame.pts is None else frame.pts - info.start
             ticks = max(ticks, last + 1)
             duration = int(frame.duration or step)
@@ -83,21 +75,19 @@ def picture_of(frame: VideoFrame) -> Image:
     return converted.to_ndarray()
 
 
-def _decoded(container: InputContainer, track: VideoStream, damage: Damage) -> Iterator[VideoFrame]:
+def _decoded(container: InputContainer, track: VideoStream) -> Iterator[VideoFrame]:
     """A damaged packet costs its own frames; where the file itself breaks off, the film ends."""
     packets = container.demux(track)
     while True:
         try:
             packet = next(packets, None)
         except av.FFmpegError:
-            damage.packets += 1
             packet = None
         if packet is None:
             return
         try:
             frames = packet.decode()
         except av.FFmpegError:
-            damage.packets += 1
             continue
         for frame in frames:
             assert isinstance(frame, VideoFrame)  # of a picture track

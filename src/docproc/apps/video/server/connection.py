@@ -27,6 +27,7 @@ from docproc.apps.video.server.protocol import (
 )
 from docproc.apps.video.sessions import Session, Sessions
 from docproc.apps.video.settings import VideoSettings
+from docproc.engine.disk import FULL
 from docproc.errors import DocProcError
 from docproc.harmless import text_for_logs
 
@@ -75,9 +76,12 @@ class Connection:
             raise
         except DocProcError as error:
             await self._refuse(Code.INTERNAL, str(error))
-        except Exception:  # the boundary: one client's trouble is told to it, and ends there
-            log.exception("client_failed", session=self._id)
-            await self._refuse(Code.INTERNAL, "the server made a mistake; its log says which")
+        except Exception as error:  # the boundary: one client's trouble is told to it, and ends there
+            if isinstance(error, OSError) and error.errno in FULL:
+                await self._refuse(Code.DISK_FULL, "the disk is full. Send it again later")
+            else:
+                log.exception("client_failed", session=self._id)
+                await self._refuse(Code.INTERNAL, "the server made a mistake; its log says which")
         finally:
             self.writer.close()
 

@@ -23,17 +23,18 @@ from docproc.harmless import text_for_logs
 log = structlog.get_logger(__name__)
 
 PAUSE_SECONDS = 1.0
-# A frame that neither came nor waits in the queue for this long is taken for lost: longer than any worker may
-# take for it, retries aside, and longer than the broker takes to find that a worker died.
-LOST_SECONDS = 90.0
+# A frame that neither came nor waits in the queue is taken for lost when Celery had the time to find that its
+# worker died, and so much more.
+MORE_SECONDS = 15.0
 
 
 class CeleryWork(FrameWork):
     """Redis may be away, or come back empty: the film waits, and hands its frames over again."""
 
-    def __init__(self, app: Celery, client: redis.Redis) -> None:
+    def __init__(self, app: Celery, client: redis.Redis, visibility_seconds: float) -> None:
         self.app = app
         self.client = client
+        self.lost_seconds = visibility_seconds + MORE_SECONDS
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="celery")  # its connections belong to one
         self._ids: dict[int, str] = {}
         # When it was handed over, or last seen in the queue.
@@ -52,6 +53,8 @@ class CeleryWork(FrameWork):
             await asyncio.sleep(PAUSE_SECONDS)
 
     def _publish(self, job: Job, task_id: str) -> None:
+        if self._server is None:  # before anything can be lost with it
+            self._server = self._look()[0]
         said = job.model_dump(mode="json")
         self.app.send_task(TASK, args=[said], task_id=task_id, queue=QUEUE, retry=False)
 
@@ -70,7 +73,7 @@ class CeleryWork(FrameWork):
         for index, job in waiting.items():
             if self._ids.get(index) in queued:
                 self._seen[index] = now
-            elif came_back or now - self._seen.get(index, now) > LOST_SECONDS:
+            elif came_back or now - self._seen.get(index, now) > self.lost_seconds:
                 lost.append(job)
         for job in lost:
             await self.send(job)
