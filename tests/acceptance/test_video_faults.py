@@ -17,7 +17,7 @@ from bench.video_deployment import PrivateRedis, Running, VideoDeployment, redis
 from tests import services
 from tests.films import Look, decoded, draw, number_of
 
-pytestmark = [pytest.mark.xdist_group("video"), pytest.mark.timeout(170)]
+pytestmark = [pytest.mark.xdist_group("video faults"), pytest.mark.timeout(170)]
 
 # A package with filters that misbehave, as somebody else would install one.
 PLUGIN = """

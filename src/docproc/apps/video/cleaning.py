@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import stat
 import time
 from collections.abc import Collection, Iterable
 from contextlib import suppress
@@ -91,5 +92,6 @@ def _changed(path: Path) -> float:
 
 def _size(path: Path) -> int:
     with suppress(OSError):
-        return path.stat().st_size
+        found = path.lstat()
+        return found.st_size if stat.S_ISREG(found.st_mode) else 0
     return 0

@@ -43,11 +43,12 @@ class TakenApart:
 
     def begin(self, needless: Sequence[int]) -> None:
         """`needless`: frames that nobody has to see any more."""
-        self._pipe.send_bytes(json.dumps(sorted(needless)).encode())
+        with suppress(OSError):  # it has ended; what it said last is still to be heard
+            self._pipe.send_bytes(json.dumps(sorted(needless)).encode())
 
     def allow(self, frames: int) -> None:
         """There is room for so many more. Does not block."""
-        with suppress(OSError):  # it has ended; what it said last is still to be heard
+        with suppress(OSError):  # as above
             self._pipe.send_bytes(str(frames).encode())
 
     def next(self) -> FrameTime | None:
