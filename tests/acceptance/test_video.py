@@ -329,6 +329,9 @@ def test_garbage_gets_an_error_and_the_end(sent: bytes, code: str, dial: Callabl
         ({"video_info": {}}, "bad_message"),
         ({"session_id": "6d1f6bb4-2f1c-4c8a-9f64-0c4d53f9a9a5"}, "unknown_session"),
         ({"session_id": "../../etc"}, "bad_message"),
+        ({"workflow": "default"}, "bad_parameters"),
+        ({"workflow": "nowhere"}, "bad_parameters"),
+        ({"callback_url": "http://127.0.0.1:1/"}, "bad_parameters"),
     ],
 )
 def test_handshake_that_cannot_be_is_refused(

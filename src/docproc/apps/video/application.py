@@ -25,7 +25,7 @@ application = Application(
     workflows=_HERE / "workflows",
     settings=f"{_PACKAGE}.settings:VideoSettings",
     commands=(
-        Command("video", f"{_PACKAGE}.cli.app:app", "Films: filter their frames here or on many machines."),
+        Command("video", f"{_PACKAGE}.cli.app:app", "Films: filter their frames, here or on many machines."),
     ),
     views=Views(texts=_HERE / "texts", requests=f"{_PACKAGE}.http.views:view"),
     erase=f"{_PACKAGE}.erasing:erase",

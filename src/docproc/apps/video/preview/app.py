@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from docproc.apps.video.sessions import Session, Sessions
 from docproc.texts import LANGUAGES, Catalogue, choose_language
 
 HERE = Path(__file__).parent
+# The console's colours, as a file: the console itself stands above applications.
+TOKENS = HERE.parents[2] / "console/static/frame/tokens.css"
 LANGUAGE_COOKIE = "docproc_language"
 MOST_STREAMS = 24
 WIDEST = 1920
@@ -87,13 +90,19 @@ def page(said: str | None = None) -> Response:
             language=language,
             languages=LANGUAGES,
             chosen=str(session.session_id) if session else "",
-            words={key: texts.raw(language, key) for key in texts},
+            said=lambda *keys: {key: texts.raw(language, key) for key in keys},
+            beginning=partial(texts.beginning, language),
         )
     )
     answer.headers["Content-Language"] = language
     if request.args.get("lang") in LANGUAGES:
         answer.set_cookie(LANGUAGE_COOKIE, language, max_age=31_536_000, samesite="Lax")
     return answer
+
+
+@pages.get("/tokens.css")
+def tokens() -> Response:
+    return send_file(TOKENS, mimetype="text/css", conditional=True)
 
 
 @pages.get("/health")

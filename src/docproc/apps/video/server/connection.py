@@ -94,6 +94,7 @@ class Connection:
         chain = requested(said.processing, said.filters, self.house.video.video_max_filters)
         codec = codec_named(said.codec)
         self._check_size(said)
+        self.house.films.check(said)
         self.session = session = await asyncio.to_thread(uploads.begin, self.house.sessions, said)
         here = uploads.offset(session, said)
         await self._send(

@@ -11,16 +11,21 @@ from uuid import UUID
 from sqlalchemy import select
 
 from docproc.app import App
-from docproc.apps.video.errors import Code
+from docproc.apps.video.errors import Code, VideoError
 from docproc.apps.video.filters.chain import Chain
 from docproc.apps.video.server.protocol import Handshake
 from docproc.apps.video.sessions import Session
 from docproc.engine.running.intake import Submission
 from docproc.engine.store.requests import readable_error
 from docproc.engine.store.tables import Request, RequestStatus
+from docproc.errors import UsageError, WorkflowError
+from docproc.http.callbacks.addresses import checked_url
+from docproc.http.callbacks.secret import can_sign
 from docproc.http.looks import is_over
 
 CHANNEL = "video"
+COMPONENT = "film"
+TENANT = "default"
 LOOK_SECONDS = 0.25
 
 
@@ -38,6 +43,27 @@ class Films:
 
     def __init__(self, application: App) -> None:
         self.application = application
+
+    def check(self, said: Handshake) -> None:
+        """Before a byte of the film is taken: raises VideoError for what no request can be made of."""
+        try:
+            flow = self.application.loader.load(said.workflow)
+            if COMPONENT not in {stage.component for stage in flow.stages}:
+                raise UsageError(f"the workflow {said.workflow!r} makes no films", remedy="Use video")
+            self._callback_url(said)
+        except (UsageError, WorkflowError) as error:
+            raise VideoError(str(error), code=Code.BAD_PARAMETERS) from error
+
+    def _callback_url(self, said: Handshake) -> str | None:
+        settings = self.application.settings
+        url = said.callback_url or settings.callback_urls.get(TENANT)
+        if url is None:
+            return None
+        if not can_sign(settings):
+            raise UsageError(
+                "there is no secret to sign callbacks with", remedy="Set DOCPROC_CALLBACK_SECRET"
+            )
+        return checked_url(url, allow_private=settings.callback_allow_private)
 
     async def submit(self, session: Session, said: Handshake, chain: Chain, codec: str) -> None:
         """Once for each session, however often its client comes back."""
@@ -57,7 +83,7 @@ class Films:
                 metadata={"filename": said.video_info.filename, "filters": chain.names},
                 request_id=session.session_id,
                 content_hash=said.video_info.sha256,
-                callback_url=said.callback_url,
+                callback_url=self._callback_url(said),
             )
         )
 

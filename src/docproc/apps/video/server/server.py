@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from docproc.app import App
 from docproc.apps.video.cleaning import clean, live_sessions
 from docproc.apps.video.server.connection import House
-from docproc.apps.video.server.films import Films
+from docproc.apps.video.server.films import COMPONENT, Films
 from docproc.apps.video.server.listener import Listener
 from docproc.apps.video.settings import VideoSettings, sessions_of
 from docproc.engine.deadlines.service import Service
@@ -23,7 +23,6 @@ from docproc.settings import Settings
 
 log = structlog.get_logger(__name__)
 
-COMPONENT = "film"
 CLEAN_SECONDS = 600.0
 
 

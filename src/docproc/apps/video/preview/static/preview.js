@@ -5,7 +5,8 @@ const words = JSON.parse(document.getElementById("words").textContent);
 const at = (id) => document.getElementById(id);
 const say = (key, values = {}) => Object.entries(values).reduce(
   (text, [name, value]) => text.replace(`{${name}}`, value), words[key] ?? key);
-const status = (name) => say(`preview_status_${name}`);
+const statuses = JSON.parse(document.getElementById("statuses").textContent);
+const status = (name) => statuses[name] ?? name;
 const STRIP = 14, LIST_MS = 2000;
 
 let chosen = document.body.dataset.chosen, source = null, shown = -1, strip = "", latest = null;
@@ -71,6 +72,8 @@ function show(one) {
   workers(one.workers ?? {});
   chart(one.history ?? []);
   frames(done);
+  at("gif").hidden = !done;
+  at("gif").href = `/session/${one.session_id}/preview.gif`;
   const isMade = one.status === "completed";
   at("made").hidden = at("download").hidden = !isMade;
   if (isMade && !at("video").src.includes(one.session_id)) {
