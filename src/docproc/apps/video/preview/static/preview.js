@@ -49,6 +49,7 @@ function choose(id) {
   for (const end of ["completed", "failed"]) source.addEventListener(end, (event) => {
     source.close();
     show(JSON.parse(event.data));
+    list();
   });
   source.addEventListener("gone", () => { source.close(); at("session").hidden = true; });
   list();
@@ -147,6 +148,10 @@ function filters(specs) {
   }));
 }
 
-at("line").addEventListener("input", (event) => at("pictures").style.setProperty("--split", `${event.target.value}%`));
+at("line").addEventListener("input", (event) => {
+  const share = event.target.value;
+  at("before").style.clipPath = `inset(0 ${100 - share}% 0 0)`;
+  at("divider").style.left = `${share}%`;
+});
 if (chosen) choose(chosen); else list();
 setInterval(list, LIST_MS);
