@@ -419,6 +419,22 @@ def test_upload_that_broke_off_is_resumed(
     assert again.hear_end()["metrics"]["total_frames"] == 20
 
 
+def test_resumed_upload_takes_over_from_a_connection_that_hangs(
+    place: VideoDeployment, dial: Callable[[], Wire], short: Path
+) -> None:
+    content, hanging = short.read_bytes(), dial()
+    hanging.say(handshake(content))
+    session_id = hanging.hear()["session_id"]
+    hanging.socket.sendall(content[:1000])
+    until(lambda: (place.films(session_id) / "input.part").stat().st_size == 1000, "a part is there")
+    again = dial()
+    again.say(handshake(content, session_id=session_id))
+    assert again.hear()["offset"] == 1000
+    assert hanging.hear()["code"] in ("busy", "timed_out"), "taken over, or given up just before"
+    again.socket.sendall(content[1000:])
+    assert again.hear_end()["metrics"]["total_frames"] == 20
+
+
 def test_client_that_went_away_finds_its_film_later(
     place: VideoDeployment, dial: Callable[[], Wire], short: Path
 ) -> None:

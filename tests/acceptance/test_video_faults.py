@@ -131,7 +131,7 @@ def test_frames_that_cannot_be_filtered_are_originals_at_once_and_listed(
 ) -> None:
     """One whose filter raises, one that kills its process, one that never ends: each after three retries."""
     film = film_of(tmp_path, 12)
-    with deployed(tmp_path, broker.url, VIDEO_FRAME_SECONDS=1.5, VIDEO_VISIBILITY_SECONDS=2) as place:
+    with deployed(tmp_path, broker.url, VIDEO_FRAME_SECONDS=1.5, VIDEO_VISIBILITY_SECONDS=12) as place:
         place.worker(2)
         place.server()
         started = time.monotonic()

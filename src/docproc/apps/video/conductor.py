@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from docproc.apps.video.errors import VideoError
 from docproc.apps.video.film.apart import TakenApart
 from docproc.apps.video.film.info import FilmInfo, FrameTime
 from docproc.apps.video.film.sound import join
@@ -82,13 +81,10 @@ class Conductor:
         """The film's metrics, once `session.output` is there. Raises VideoError."""
         try:
             return await self._run()
-        except* VideoError as several:
-            raise _first(several) from several
-        except* OSError as several:
-            first = _first(several)
-            if getattr(first, "errno", None) in FULL:
-                raise disk_full() from first
-            raise first from several
+        except ExceptionGroup as several:  # of the parts that run at the same time: the first one tells
+            raise _told(_first(several)) from several
+        except OSError as error:
+            raise _told(error) from error
         finally:
             await self.work.close()
             self._reader.shutdown(wait=False)
@@ -271,8 +267,12 @@ class Conductor:
         return await asyncio.get_running_loop().run_in_executor(executor, function, *arguments)
 
 
-def _first(several: BaseExceptionGroup[Any]) -> BaseException:
-    first: BaseException = several
-    while isinstance(first, BaseExceptionGroup):
+def _first(several: ExceptionGroup[Exception]) -> Exception:
+    first: Exception = several
+    while isinstance(first, ExceptionGroup):
         first = first.exceptions[0]
     return first
+
+
+def _told(error: Exception) -> Exception:
+    return disk_full() if isinstance(error, OSError) and error.errno in FULL else error

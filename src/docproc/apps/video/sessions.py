@@ -21,6 +21,7 @@ from typing import Any
 from uuid import UUID
 
 from docproc.errors import ConfigurationError
+from docproc.private import private_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +101,10 @@ class Sessions:
             yield from sorted(map(self.of, ids), key=_age, reverse=True)
 
     def prepare(self) -> None:
-        """Raises ConfigurationError where nothing can be written."""
+        """Raises ConfigurationError where nothing can be written. A folder that is made is this user's alone;
+        one that is there, such as a volume, keeps its rights."""
         try:
+            private_folder(self.folder, tighten=False)
             for name in ("films", "frames"):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -7,8 +7,9 @@ import contextlib
 import hmac
 import ipaddress
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO
+from uuid import UUID
 
 import structlog
 
@@ -48,6 +49,23 @@ class House:
     sessions: Sessions
     films: Films
     is_open: bool
+    # Who is sending which film now.
+    uploading: dict[UUID, asyncio.Task[Any]] = field(default_factory=dict)
+
+    async def take_over(self, session: Session) -> None:
+        """A client that resumes has lost its earlier connection, whether that is known here yet or not: two
+        that write into one file would make it none of both."""
+        before = self.uploading.get(session.session_id)
+        mine = asyncio.current_task()
+        assert mine is not None  # connections are tasks
+        self.uploading[session.session_id] = mine
+        if before is not None:
+            before.cancel()
+            await asyncio.gather(before, return_exceptions=True)
+
+    def done_uploading(self, session: Session) -> None:
+        if self.uploading.get(session.session_id) is asyncio.current_task():
+            del self.uploading[session.session_id]
 
 
 class Connection:
@@ -96,6 +114,14 @@ class Connection:
         self._check_size(said)
         self.house.films.check(said)
         self.session = session = await asyncio.to_thread(uploads.begin, self.house.sessions, said)
+        await self.house.take_over(session)
+        try:
+            await self._receive_all(session, said)
+        finally:
+            self.house.done_uploading(session)
+        await self._make(session, said, chain, codec)
+
+    async def _receive_all(self, session: Session, said: Handshake) -> None:
         here = uploads.offset(session, said)
         await self._send(
             type="handshake_ack",
@@ -106,7 +132,6 @@ class Connection:
             offset=here,
         )
         await self._receive(session, said)
-        await self._make(session, said, chain, codec)
 
     async def _handshake(self) -> Handshake:
         try:

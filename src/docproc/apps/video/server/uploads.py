@@ -22,8 +22,8 @@ def begin(sessions: Sessions, said: Handshake) -> Session:
         return _known(sessions, said)
     session = sessions.of(uuid4())
     session.make()
-    session.say(UPLOAD, said.model_dump(mode="json", exclude={"token"}))
     session.part.touch()
+    session.say(UPLOAD, said.model_dump(mode="json", exclude={"token"}))
     return session
 
 

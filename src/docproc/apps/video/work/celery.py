@@ -40,6 +40,7 @@ class CeleryWork(FrameWork):
         # When it was handed over, or last seen in the queue.
         self._seen: dict[int, float] = {}
         self._server: str | None = None
+        self._warned = False
 
     async def send(self, job: Job) -> None:
         self._ids[job.index] = task_id = str(uuid4())
@@ -83,9 +84,17 @@ class CeleryWork(FrameWork):
 
     def _look(self) -> tuple[str, set[str]]:
         """Which Redis process this is, and the tasks that nobody took yet."""
-        found: Any = self.client.info("server")
+        found: Any = self.client.info()
+        self._check_policy(found)
         messages: Any = self.client.lrange(QUEUE, 0, -1)
         return str(found["run_id"]), {json.loads(one)["headers"]["id"] for one in messages}
+
+    def _check_policy(self, found: Mapping[str, Any]) -> None:
+        """A broker that throws tasks away when its memory is full is told of, once."""
+        policy = found.get("maxmemory_policy", "noeviction")
+        if policy != "noeviction" and int(found.get("maxmemory", 0)) and not self._warned:
+            self._warned = True
+            log.warning("redis_may_evict", policy=policy, remedy="set maxmemory-policy noeviction")
 
     async def _in_thread(self, function: Any, *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
