@@ -156,6 +156,17 @@ def test_without_workers_the_originals_serve_after_the_time_limit(
         assert [number_of(image) for _, image in decoded(tmp_path / "out.mp4")] == list(range(6))
 
 
+def test_rate_limit_holds_and_stalls_nothing(tmp_path: Path, broker: PrivateRedis) -> None:
+    """Celery's own timers would let one frame a second through, with two processes behind one limit."""
+    film = film_of(tmp_path, 160)
+    with deployed(tmp_path, broker.url, VIDEO_RATE_LIMIT=64) as place:
+        place.worker(2)
+        place.server()
+        made = place.send(film, "--processing", "grayscale")
+        assert made["worker_count"] == 2 and made["frames_failed"] == 0
+        assert 10 < made["fps_processing"] < 70
+
+
 def test_film_survives_the_servers_death(tmp_path: Path, broker: PrivateRedis) -> None:
     """Another server goes on with the frames that are there, and the client with its session."""
     film = film_of(tmp_path, 60)

@@ -29,6 +29,6 @@ application = Application(
     ),
     views=Views(texts=_HERE / "texts", requests=f"{_PACKAGE}.http.views:view"),
     erase=f"{_PACKAGE}.erasing:erase",
-    requires=("av", "celery", "cv2", "flask", "numpy", "waitress"),
+    requires=("PIL", "av", "celery", "cv2", "flask", "numpy", "redis", "waitress"),
     install="docproc[video]",
 )

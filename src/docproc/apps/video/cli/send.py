@@ -12,6 +12,7 @@ import typer
 
 from docproc.apps.video.cli.options import AsJson, Codec, Filters, FrameBar, Processing, parse_filters
 from docproc.errors import UsageError
+from docproc.settings import Settings
 from docproc.terminal.output import console, errors, load_settings, print_json, run_async
 
 
@@ -39,13 +40,13 @@ def send(
         raise UsageError(f"there is no file {video}", remedy="Name a film with --video")
     if ipv4 and ipv6:
         raise UsageError("--ipv4 and --ipv6 contradict each other", remedy="Give one of them")
-    load_settings()
+    settings = load_settings()
     from docproc.apps.video.client import Address, Wish
 
     family = socket.AF_INET if ipv4 else socket.AF_INET6 if ipv6 else socket.AF_UNSPEC
     if ipv4 and host == "::1":
         host = "127.0.0.1"
-    wish = Wish(processing, parse_filters(filters), codec, _token(), session, callback_url)
+    wish = Wish(processing, parse_filters(filters), codec, _token(settings), session, callback_url)
     result = run_async(_send(Address(host, port, family), video, wish, out, preview, as_json))
     metrics = {**result["metrics"], "session_id": result["session_id"], "size_bytes": result["size_bytes"]}
     metrics["output_path"] = str(out)
@@ -54,10 +55,10 @@ def send(
     console.print_json(data=metrics)
 
 
-def _token() -> str | None:
+def _token(settings: Settings) -> str | None:
     from docproc.apps.video.settings import VideoSettings
 
-    token = VideoSettings().video_token
+    token = settings.section(VideoSettings).video_token
     return token.get_secret_value() if token else None
 
 
