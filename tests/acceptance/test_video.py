@@ -163,7 +163,6 @@ def test_film_is_a_request_of_the_engine(moved: dict[str, Any], place: VideoDepl
     )  # fmt: skip
     mine = next(one for one in json.loads(told.stdout) if one["request_id"] == moved["session_id"])
     assert (mine["status"], mine["workflow_name"]) == ("completed", "video")
-    assert (mine["frames_processed"], mine["frames_total"]) == (FRAMES, FRAMES)
     assert mine["result"]["metrics"]["total_frames"] == FRAMES and not mine["result"]["partial"]
 
 

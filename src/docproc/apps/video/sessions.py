@@ -23,6 +23,9 @@ from uuid import UUID
 from docproc.errors import ConfigurationError
 from docproc.private import private_folder
 
+# The channel of requests that are films.
+CHANNEL = "video"
+
 
 @dataclass(frozen=True, slots=True)
 class Session:

@@ -1,39 +1,49 @@
-"""What films tell of a request: how many frames are done."""
+"""What films tell of a request: how far its frames are."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
-from pydantic import BaseModel, Field
-from sqlalchemy import select
+from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.video.sessions import CHANNEL
 from docproc.apps.video.settings import sessions_of
 from docproc.engine.store.tables import Request
 from docproc.http.views import RequestView
 from docproc.settings import Settings
 
 
-class Frames(BaseModel):
-    frames_processed: int | None = Field(default=None, description="Of a film: frames that are in it already")
-    frames_total: int | None = Field(default=None, description="Of a film")
+class FilmProgress(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    status: str
+    frames_processed: int
+    frames_total: int
+    frames_failed: int = 0
+    fps: float
+    eta_seconds: float | None = None
+
+
+class Film(BaseModel):
+    film: FilmProgress | None = Field(
+        default=None, description="Of a request that is a film, once it is begun"
+    )
 
 
 class VideoView(RequestView):
-    status_model = Frames
+    detail_model = Film
 
-    async def status(
-        self, session: AsyncSession, request_ids: Sequence[UUID]
-    ) -> Mapping[UUID, Mapping[str, Any]]:
-        films = select(Request.id).where(Request.id.in_(request_ids), Request.channel == "video")
-        sessions = sessions_of(Settings.load())
-        found = {}
-        for request_id in await session.scalars(films):
-            if (known := sessions.of(request_id).said("progress")) is not None:
-                found[request_id] = {name: known.get(name) for name in Frames.model_fields}
-        return found
+    async def detail(
+        self, session: AsyncSession, request: Request, known: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        if request.channel != CHANNEL:
+            return {"film": None}
+        place = sessions_of(Settings.load()).of(request.id)
+        told = await asyncio.to_thread(place.said, "progress")
+        return {"film": FilmProgress.model_validate(told).model_dump() if told else None}
 
 
 view = VideoView()

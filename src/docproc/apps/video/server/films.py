@@ -14,7 +14,7 @@ from docproc.app import App
 from docproc.apps.video.errors import Code, VideoError
 from docproc.apps.video.filters.chain import Chain
 from docproc.apps.video.server.protocol import Handshake
-from docproc.apps.video.sessions import Session
+from docproc.apps.video.sessions import CHANNEL, Session
 from docproc.engine.running.intake import Submission
 from docproc.engine.store.requests import readable_error
 from docproc.engine.store.tables import Request, RequestStatus
@@ -23,7 +23,6 @@ from docproc.http.callbacks.addresses import checked_url
 from docproc.http.callbacks.secret import can_sign
 from docproc.http.looks import is_over
 
-CHANNEL = "video"
 COMPONENT = "film"
 TENANT = "default"
 LOOK_SECONDS = 0.25
