@@ -496,7 +496,17 @@ def test_nothing_but_json_is_read_from_the_wire(place: VideoDeployment, short: P
 
     client = place.redis.client()  # type: ignore[attr-defined] # as above
     marker = place.folder / "executed"
-    body = base64.b64encode(pickle.dumps([[], {}, {}])).decode()
+
+    class Harmful:
+        """Makes a file when it is read."""
+
+        def __reduce__(self) -> Any:
+            return open, (str(marker), "w")
+
+    body = base64.b64encode(pickle.dumps(Harmful())).decode()
+    pickle.loads(base64.b64decode(body)).close()
+    assert marker.exists(), "else this shows nothing"
+    marker.unlink()
     delivery = {"exchange": "", "routing_key": "frames"}
     envelope = {
         "body": body,
