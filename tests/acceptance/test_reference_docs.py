@@ -22,6 +22,8 @@ from docproc.app import App
 from docproc.application import Application, Command, Link, Section, Views
 from docproc.apps.documents import schemas
 from docproc.apps.documents.settings import DocumentsSettings
+from docproc.apps.video import metrics as video_metrics  # noqa: F401 # its metrics are listed, too
+from docproc.apps.video.settings import VideoSettings
 from docproc.cli.main import app as command_line
 from docproc.engine.component_spec import ComponentSpec
 from docproc.engine.message import Failure, PipelineMessage
@@ -67,10 +69,11 @@ def named_in_first_column(text: str) -> list[str]:
 
 # Computed on each machine, so the page describes them in words.
 COMPUTED = {"home": "per user", "processes": "the cores", "components": "none", "callback_urls": "none"}
+COMPUTED["video_concurrency"] = "the cores"
 
 
-# Those of every process, and those of the documents.
-FIELDS = {**Settings.model_fields, **DocumentsSettings.model_fields}
+# Those of every process, and those of the applications.
+FIELDS = {**Settings.model_fields, **DocumentsSettings.model_fields, **VideoSettings.model_fields}
 
 
 def shown(name: str) -> str:
@@ -103,7 +106,8 @@ def test_env_example_has_every_setting_and_changes_nothing_when_uncommented(tmp_
     file.write_text("\n".join(given))
     uncommented, bare = Settings.load(_env_file=file), Settings.load(_env_file=None)
     assert uncommented.model_dump() == bare.model_dump()
-    assert uncommented.section(DocumentsSettings) == bare.section(DocumentsSettings)
+    for one in (DocumentsSettings, VideoSettings):
+        assert uncommented.section(one) == bare.section(one)
 
 
 # --- message --------------------------------------------------------------------------------------------

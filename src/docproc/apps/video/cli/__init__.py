@@ -1,0 +1,1 @@
+"""`docproc video`, one module for each command."""

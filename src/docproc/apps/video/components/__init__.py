@@ -1,0 +1,1 @@
+"""The component that makes a film of a film."""

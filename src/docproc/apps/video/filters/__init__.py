@@ -1,0 +1,1 @@
+"""What can be done to a frame: one module for each filter."""

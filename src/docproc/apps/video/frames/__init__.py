@@ -1,0 +1,1 @@
+"""Frames on disk: how they are written, filtered, and collected in order."""

@@ -1,0 +1,1 @@
+"""The preview: sessions and their frames in a browser."""

@@ -1,0 +1,1 @@
+"""The TCP server: its protocol, its uploads, its clients."""
