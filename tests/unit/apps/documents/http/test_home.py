@@ -25,7 +25,7 @@ CATALOGUE = Catalogue(TEXTS, people_texts.FOLDER)
 
 def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, workflows: list[str]) -> str:
     """The page with workflows of these names."""
-    monkeypatch.setattr(home, "_workflow_names", lambda application: workflows)
+    monkeypatch.setattr(home, "_workflow_names", lambda application, tenant_id: workflows)
     application = App(Settings.load(home=tmp_path, _env_file=None))
 
     async def get() -> str:
