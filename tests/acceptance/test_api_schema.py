@@ -91,9 +91,10 @@ def map_case(_context: schemathesis.HookContext, case: AnyCase) -> AnyCase:
         case.headers["idempotency-key"] = uuid4().hex
     if isinstance(case.body, dict):
         # Free data must be without NUL, which no schema can say of the names and texts inside it.
-        case.body = json.loads(json.dumps(case.body).replace("\\u0000", ""))
-        if case.body.get("callback_url"):
-            case.body["callback_url"] = "https://example.com/answers"
+        body: dict[str, Any] = json.loads(json.dumps(case.body).replace("\\u0000", ""))
+        if body.get("callback_url"):
+            body["callback_url"] = "https://example.com/answers"
+        case.body = body
     if KNOWN and "request_id" in (case.path_parameters or {}) and next(TURNS):
         is_waiting = case.path.endswith("/stream") or "wait" in (case.query or {})
         case.path_parameters["request_id"] = KNOWN[is_waiting]

@@ -37,7 +37,7 @@ def test_deadline_is_answered_with_what_there_is(deployment: Deployment) -> None
     def kinds() -> list[tuple[str, str]]:
         return [(event["kind"], event["outcome"]) for event in _timeline(deployment, request_id)]
 
-    # The newest events are held back while transactions that began before them go on, anybody's on the server.
+    # The newest events are held back while older transactions go on, anybody's on the server.
     until(lambda: kinds()[-1] == ("status", "sla_breached"), "the timeline ends with the breach")
     assert [kind for kind in kinds() if kind[0] == "sla"] == [("sla", "at_risk"), ("sla", "escalated")]
     tasks = deployment.query(
