@@ -19,13 +19,14 @@ SYSTEM = "docproc 0.1.0"
 
 # In that release's own words: the rates of some runs of its fan-out.
 _RATES = """
-import asyncio, json, sys
+import asyncio, json, os, sys
 from bench.fanout import tasks, timed
 from bench.fleet import Fleet, addresses, running
 from bench.graph import FANOUT, PATHS
 
 async def main(variables, pages, runs):
     fleet = Fleet(variables, PATHS, {"fanout": FANOUT})
+    fleet.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]  # its own tree, whatever is installed
     async with running(fleet):
         await timed(fleet, 200)
         print(json.dumps([tasks(pages) / await timed(fleet, pages) for _ in range(runs)]))
