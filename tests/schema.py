@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import docproc.people.tables  # noqa: F401 # as above
+import docproc.http.access.tables
+import docproc.people.tables  # noqa: F401 # so that the metadata is whole
 from docproc.engine.store import migrate
 from docproc.engine.store.session import Store
 from docproc.installed import find_applications

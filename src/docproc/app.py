@@ -19,7 +19,7 @@ from docproc.engine.blobs import BlobStore
 from docproc.engine.component import BaseComponent, Context
 from docproc.engine.deadlines.forecast import Forecaster
 from docproc.engine.message import PipelineMessage
-from docproc.engine.running.erasing import Erasure
+from docproc.engine.running.erasing import Erasing, Erasure
 from docproc.engine.running.intake import Intake
 from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.pools import Pools
@@ -32,6 +32,7 @@ from docproc.engine.store.session import Store
 from docproc.engine.store.workers import new_worker_id
 from docproc.engine.transport import Topology, Transport, TransportContext
 from docproc.engine.workflow.loader import WorkflowLoader
+from docproc.engine.workflow.tenants import Tenants
 from docproc.engine.workflow.versions import Versions
 from docproc.errors import ConfigurationError
 from docproc.harmless import text_for_logs
@@ -88,7 +89,11 @@ class App:
 
     @cached_property
     def versions(self) -> Versions:
-        return Versions(self.store, self.loader)
+        return Versions(self.store, self.loader, self.tenants)
+
+    @cached_property
+    def tenants(self) -> Tenants:
+        return Tenants(self.store)
 
     @cached_property
     def transport(self) -> Transport:
@@ -113,11 +118,12 @@ class App:
 
     @cached_property
     def intake(self) -> Intake:
-        return Intake(self.outbox, self.relay, self.settings.default_sla_seconds)
+        return Intake(self.outbox, self.relay, self.settings.default_sla_seconds, self.applications.units)
 
     @cached_property
     def erasure(self) -> Erasure:
-        return Erasure(self.store, self.blobs, self.loader, lambda: self.applications.erasers)
+        erasing = Erasing(lambda: self.applications.erasers, lambda: self.applications.units)
+        return Erasure(self.store, self.blobs, self.loader, self.tenants, erasing)
 
     @cached_property
     def forecaster(self) -> Forecaster:
@@ -141,7 +147,7 @@ class App:
             blobs=self.blobs,
             workflow_of=self.versions.workflow,
             announce=self._announce,
-            workflows=self.loader.usable,
+            workflows=lambda tenant_id: self.loader.of(tenant_id).usable(),
             run_in_thread=self.pools.run_in_thread,
             run_in_process=self.pools.run_in_process,
             warm_children=self.pools.warm_children,

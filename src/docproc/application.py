@@ -105,6 +105,13 @@ class Application:
     # `async erase(session, request_id)`: remove its rows of a request and what was learnt from it, in the
     # transaction that erases the request; the engine removes its own rows and the request's files.
     erase: ImportPath | None = None
+    # `async count(session, tenant_id, since, request_id=None) -> int`: how many units of a tenant's daily
+    # quota its requests took (documents: pages); a `CountUnits` (docproc.engine.running.quotas).
+    units: ImportPath | None = None
+    # `texts(session, tenant_id) -> async iterator of (request id, text)`: what its rows say of requests,
+    # looked through for a person who is to be forgotten (`docproc purge --person`); a `TextsOf`
+    # (docproc.engine.store.mentions).
+    texts_of: ImportPath | None = None
     # Modules that must be importable, and the extra that brings them: `pip install 'docproc[extra]'`.
     requires: tuple[str, ...] = ()
     install: str = ""

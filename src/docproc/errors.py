@@ -49,6 +49,18 @@ class UnknownRequestError(UsageError):
     """There is no request with that id."""
 
 
+class UnknownTenantError(UsageError):
+    """There is no tenant of that name, or it is switched off."""
+
+
+class QuotaError(UsageError):
+    """The tenant has taken what it may: to be sent again after `retry_seconds`."""
+
+    def __init__(self, message: str, *, retry_seconds: int, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.retry_seconds = retry_seconds
+
+
 class RequestConflictError(UsageError):
     """The request is in a state in which this cannot be done."""
 

@@ -9,8 +9,10 @@ from typing import Any
 
 from docproc.application import Application, ImportPath, load
 from docproc.engine.message import PipelineMessage
+from docproc.engine.running.quotas import CountUnits
 from docproc.engine.running.work import Middleware
 from docproc.engine.store.erasure import EraseOwn
+from docproc.engine.store.mentions import TextsOf
 from docproc.engine.store.migrate import Branch
 from docproc.engine.workflow.definition import Workflow, WorkflowSection, with_sections
 from docproc.errors import ConfigurationError
@@ -77,6 +79,16 @@ class Applications:
     def erasers(self) -> list[EraseOwn]:
         """What removes their rows of a request."""
         return [load(one.erase) for one in self.all if one.erase]
+
+    @cached_property
+    def units(self) -> list[CountUnits]:
+        """What counts their units of a tenant's day."""
+        return [load(one.units) for one in self.all if one.units]
+
+    @cached_property
+    def texts_of(self) -> list[TextsOf]:
+        """What their rows say of requests."""
+        return [load(one.texts_of) for one in self.all if one.texts_of]
 
     def log_fields(self, message: PipelineMessage, payload: Mapping[str, Any]) -> dict[str, Any]:
         """What they say of a handled message in its log line."""

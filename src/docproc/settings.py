@@ -114,6 +114,21 @@ class Settings(SettingsSection):
     # Off: people say who they are. What listens beyond this machine must be told that it may be open.
     auth: Literal["off", "on"] = "off"
     allow_open: bool = False
+    # Calls of one key, token or person in one server process; a tenant's quota may say otherwise.
+    calls_per_minute: int = Field(default=6000, ge=1)
+    # What `submit`, `status`, `watch` and `cancel` say who they are with: a key, or the file it is in.
+    api_key: SecretStr | None = None
+    api_key_file: Path | None = None
+    # Tokens of an identity provider (a JWK set: a file or an https:// address), or of who shares a secret.
+    jwt_issuer: str | None = None
+    jwt_audience: str | None = None
+    jwt_jwks: str | None = None
+    jwt_secret: SecretStr | None = None
+    jwt_secret_file: Path | None = None
+    jwt_tenant_claim: str = "tenant_id"
+    jwt_scope_claim: str = "scope"
+    # Opens /metrics from other machines where authentication is on.
+    metrics_token: SecretStr | None = None
     session_hours: float = Field(default=12, gt=0)
     session_idle_minutes: float = Field(default=60, gt=0)
     # More names by which browsers reach the servers, besides loopback, `host` and that of `backoffice_url`.

@@ -320,7 +320,7 @@ async def test_unknown_request_is_404_and_malformed_id_422(sqlite_client: Client
         assert error["details"][0]["where"] == "request_id"
     for path in ("/requests/{}/cancel", "/requests/{}/reprocess"):
         problem(await sqlite_client.post(path.format(unknown)), 404, "unknown_request")
-    problem(await sqlite_client.get(f"/requests/{unknown}/pages/0.png"), 404, "unknown_page")
+    problem(await sqlite_client.get(f"/requests/{unknown}/pages/0.png"), 404, "unknown_request")
 
 
 # --- line 3: health -------------------------------------------------------------------------------------
@@ -361,7 +361,8 @@ async def test_unexpected_error_tells_nothing(
         raise RuntimeError("secret details")
 
     monkeypatch.setattr(reception_of(sqlite_engine.app), "find", broken)
-    answer = await sqlite_client.get(f"/status/{uuid4()}")
+    sent = await sqlite_client.post("/process", files={"file": ("a.pdf", b"%PDF-1.4")})
+    answer = await sqlite_client.get(f"/status/{sent.json()['request_id']}")
     problem(answer, 500, "internal")
     assert "secret" not in answer.text
 

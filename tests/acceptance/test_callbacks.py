@@ -116,7 +116,7 @@ async def test_request_keeps_its_own_address_and_else_its_tenants(tmp_path: Path
         assert (await engine.request(own)).callback_url == PUBLIC
         assert (await engine.request(tenants)).callback_url == "https://tenant.example/in"
         # A command that shows its own progress asked for nothing to be sent.
-        assert reception_of(engine.app).callback_url(Arrival(is_watched=False)) is None
+        assert await reception_of(engine.app).callback_url(Arrival(is_watched=False)) is None
 
 
 async def test_request_without_any_address_has_none(

@@ -298,9 +298,12 @@ async def test_stream_begins_where_it_is_told_to(api: Api) -> None:
 
 
 async def test_stream_that_cannot_be_is_refused(api: Api) -> None:
+    api.harness.workflow("fan", FAN)
+    known = await api.harness.submit("fan")
     for request_id, headers, status, code in (
         (NOBODY, {}, 404, "unknown_request"),
-        (NOBODY, {"Last-Event-ID": "seven"}, 422, "invalid"),
+        (NOBODY, {"Last-Event-ID": "seven"}, 404, "unknown_request"),
+        (known, {"Last-Event-ID": "seven"}, 422, "invalid"),
         ("x", {}, 422, "invalid"),
     ):
         answer = await api.http.get(f"/requests/{request_id}/stream", headers=headers)
@@ -308,9 +311,11 @@ async def test_stream_that_cannot_be_is_refused(api: Api) -> None:
 
 
 async def test_socket_that_cannot_be_is_closed_with_a_reason(api: Api) -> None:
+    api.harness.workflow("fan", FAN)
+    known = await api.harness.submit("fan")
     for request_id, after, code, reason in (
         (NOBODY, "", 4404, f"there is no request {NOBODY}"),
-        (NOBODY, "seven", 4422, "after is no id of an event"),
+        (known, "seven", 4422, "after is no id of an event"),
         ("x", "", 4422, "badly formed hexadecimal UUID string"),
     ):
         async with api.socket(request_id, after) as socket:
@@ -365,6 +370,8 @@ async def test_client_that_does_not_read_is_let_go_of(
         await events.record(session, [events.Event(request_id, "note", data=data) for _ in range(400)])
 
     async with serving(sqlite_engine, max_streams=1) as api:
+        # Whose the request is, is known then: the idle client comes before those who ask below.
+        assert (await api.http.get(f"/status/{request_id}")).status_code == 200
         with socket.create_connection(("127.0.0.1", api.port)) as idle:
             idle.sendall(f"GET /requests/{request_id}/stream HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
 
@@ -445,8 +452,10 @@ async def test_breached_request_is_waited_for_until_it_is_complete(api: Api) -> 
 
 
 async def test_long_poll_has_limits(sqlite_client: httpx.AsyncClient) -> None:
+    sent = await sqlite_client.post("/process", files={"file": ("a.pdf", b"%PDF-1.4")})
+    known = sent.json()["request_id"]
     for query in ("wait=61", "wait=-1", "wait=nan", "wait=soon", "after_version=-1"):
-        answer = await sqlite_client.get(f"/status/{NOBODY}?{query}")
+        answer = await sqlite_client.get(f"/status/{known}?{query}")
         assert (answer.status_code, answer.json()["error"]["code"]) == (422, "invalid")
 
 

@@ -118,7 +118,7 @@ def test_servers_do_not_start_open_to_strangers(embedded: Processes) -> None:
     (together,) = embedded.run_all("up --host 0.0.0.0")
     assert (together.code, together.out) == (1, "")
     assert together.error.startswith(
-        "the API would be open to everybody who reaches 0.0.0.0. Set DOCPROC_HOST"
+        "the API would be open to everybody who reaches 0.0.0.0. Set DOCPROC_AUTH=on"
     )
     assert not (embedded.settings.home / "up.lock").exists()
 

@@ -13,7 +13,8 @@ from docproc.installed import Skipped, find_applications
 # What people come for first; commands that are not named follow by name.
 ORDER = (
     *("run", "up", "submit", "status", "watch", "cancel", "samples", "eval", "learn"),
-    *("corrections", "operator", "workflow", "worker", "request", "deadletters", "db"),
+    *("corrections", "operator", "keys", "tenants", "workflow", "worker", "request", "deadletters"),
+    *("purge", "db"),
 )
 
 _PACKAGE = "docproc.cli"
@@ -30,6 +31,12 @@ SHARED = (
     ),
     Command("cancel", f"{_PACKAGE}.cancel:cancel", "Cancel a request: nothing more is done for it."),
     Command("operator", f"{_PACKAGE}.operator:app", "Accounts of the people at the review station."),
+    Command("keys", f"{_PACKAGE}.keys:app", "Keys with which programs say who they are."),
+    Command("tenants", f"{_PACKAGE}.tenants:app", "Tenants: whose work is kept apart from others'."),
+    Command(
+        "purge", f"{_PACKAGE}.purge:purge",
+        "Erase a tenant, or the requests that speak of a person; shows what would go unless --yes.",
+    ),
     Command("workflow", f"{_PACKAGE}.workflow:app", "Check, list, show and draw workflow files."),
     Command(
         "worker", f"{_PACKAGE}.worker:worker",

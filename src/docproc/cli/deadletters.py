@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from docproc.app import App, open_client, open_database
 from docproc.engine.running import dead_letters
 from docproc.engine.store.tables import DeadLetter
 from docproc.errors import DocProcError, PermanentError, UsageError
+from docproc.terminal.options import TenantOption
 from docproc.terminal.output import console, load_settings, print_json, run_async
 
 app = typer.Typer(help="Messages that could not be handled.", no_args_is_help=True)
@@ -25,10 +27,11 @@ AsJson = typer.Option(False, "--json", help="Machine-readable output")
 @app.command("list")
 def list_letters(
     everything: bool = typer.Option(False, "--all", help="Also those already replayed or discarded"),
+    tenant: str = TenantOption,
     as_json: bool = AsJson,
 ) -> None:
     """List dead letters, oldest first."""
-    letters = run_async(_letters(everything))
+    letters = run_async(_letters(everything, tenant))
     if as_json:
         return print_json([_summary(letter) for letter in letters])
     if not letters:
@@ -61,6 +64,7 @@ def show(letter_id: UUID, as_json: bool = AsJson) -> None:
 def replay(
     letter_ids: list[UUID] = typer.Argument(None),
     everything: bool = typer.Option(False, "--all", help="Every open dead letter"),
+    tenant: str = TenantOption,
     as_json: bool = AsJson,
 ) -> None:
     """Send dead letters again as new messages; their requests are reopened."""
@@ -70,13 +74,14 @@ def replay(
         await application.relay.publish(copies)
         return {"replayed_as": message_id}
 
-    _each(letter_ids, everything, again, "replayed", as_json)
+    _each(Chosen(letter_ids, everything, tenant), again, "replayed", as_json)
 
 
 @app.command()
 def discard(
     letter_ids: list[UUID] = typer.Argument(None),
     everything: bool = typer.Option(False, "--all", help="Every open dead letter"),
+    tenant: str = TenantOption,
     as_json: bool = AsJson,
 ) -> None:
     """Set dead letters aside for good; they stay readable with `list --all`."""
@@ -85,17 +90,38 @@ def discard(
         await dead_letters.discard(application.outbox, letter_id)
         return {}
 
-    _each(letter_ids, everything, aside, "discarded", as_json)
+    _each(Chosen(letter_ids, everything, tenant), aside, "discarded", as_json)
 
 
-async def _letters(everything: bool) -> list[DeadLetter]:
+async def _letters(everything: bool, tenant: str | None = None) -> list[DeadLetter]:
     async with open_database(load_settings()) as application, application.store.reading() as session:
-        return list(await dead_letters.listing(session, everything=everything))
+        found = await dead_letters.listing(session, everything=everything)
+    return [letter for letter in found if tenant in (None, letter.tenant_id)]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which letters: by id, or all; those of other tenants are left alone where one is named."""
+
+    ids: list[UUID] | None
+    everything: bool
+    tenant: str | None
+
+    async def found(self) -> list[UUID]:
+        if self.everything:
+            return [letter.id for letter in await _letters(False, self.tenant)]
+        if self.tenant is None:
+            return list(self.ids or [])
+        mine = {letter.id for letter in await _letters(True, self.tenant)}
+        if strange := [str(one) for one in self.ids or [] if one not in mine]:
+            raise UsageError(
+                f"{self.tenant!r} has no dead letter {', '.join(strange)}", remedy="Check the ids"
+            )
+        return list(self.ids or [])
 
 
 def _each(
-    letter_ids: list[UUID] | None,
-    everything: bool,
+    chosen: Chosen,
     action: Callable[[App, UUID], Awaitable[dict[str, Any]]],
     done: str,
     as_json: bool,
@@ -103,19 +129,17 @@ def _each(
     """Act on the letters named, or on all; one that fails does not stop the others."""
 
     async def main() -> list[dict[str, Any]]:
-        chosen = list(letter_ids or [])
-        if everything:
-            chosen = [letter.id for letter in await _letters(False)]
+        wanted = await chosen.found()
         results: list[dict[str, Any]] = []
         async with open_client(load_settings()) as application:
-            for letter_id in chosen:
+            for letter_id in wanted:
                 try:
                     results.append({"id": letter_id, "ok": True, **await action(application, letter_id)})
                 except DocProcError as error:
                     results.append({"id": letter_id, "ok": False, "error": str(error)})
         return results
 
-    if not letter_ids and not everything:
+    if not chosen.ids and not chosen.everything:
         raise UsageError("no dead letter is named", remedy="Give ids of docproc deadletters list, or --all")
     results = run_async(main())
     if as_json:
@@ -130,7 +154,17 @@ def _each(
 
 
 def _summary(letter: DeadLetter) -> dict[str, Any]:
-    names = ("id", "created_at", "request_id", "message_id", "queue", "stage", "unit_key", "attempts")
+    names = (
+        "id",
+        "created_at",
+        "tenant_id",
+        "request_id",
+        "message_id",
+        "queue",
+        "stage",
+        "unit_key",
+        "attempts",
+    )
     return {name: getattr(letter, name) for name in names} | {
         "reason": letter.reason,
         "replayed_as": letter.replayed_as,

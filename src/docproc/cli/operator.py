@@ -13,10 +13,13 @@ from rich.table import Table
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.app import App, open_database
+from docproc.cli.tenants import known_tenant
 from docproc.engine.store.task_tables import Operator
+from docproc.engine.store.tenants import DEFAULT
 from docproc.errors import UsageError
 from docproc.people.store import accounts, holding, sign_ins
 from docproc.people.store.accounts import Account
+from docproc.terminal.options import TenantOption
 from docproc.terminal.output import console, errors, load_settings, print_json, run_async
 
 app = typer.Typer(help="Accounts of the people at the review station.", no_args_is_help=True)
@@ -38,6 +41,7 @@ def add(
     subject: str = typer.Option(None, "--oidc-subject", help="Who the identity provider says it is"),
     no_password: bool = typer.Option(False, "--no-password", help="Signs in with the identity provider only"),
     password_stdin: bool = FromStdin,
+    tenant: str = typer.Option(DEFAULT, "--tenant", help="Whose work the operator does"),
     as_json: bool = AsJson,
 ) -> None:
     """Add an operator; asks for a password."""
@@ -55,9 +59,10 @@ def add(
             f"[yellow]Tasks of DocProc's own never ask for {', '.join(unasked)}: {', '.join(skills)}.[/]"
         )
     hashed = None if no_password else _hash(password_stdin)
-    account = Account(name, skill or skills, role, display_name, language, hashed, subject)
+    account = Account(name, skill or skills, role, display_name, language, hashed, subject, tenant)
 
     async def save(session: AsyncSession) -> None:
+        await known_tenant(session, tenant)
         if not await accounts.add(session, account, _user()):
             raise UsageError(
                 f"{name!r} or its identity is taken", remedy="docproc operator list shows who there is"
@@ -109,21 +114,22 @@ def activate(name: str = Name, as_json: bool = AsJson) -> None:
 
 
 @app.command("list")
-def list_operators(as_json: bool = AsJson) -> None:
+def list_operators(tenant: str = TenantOption, as_json: bool = AsJson) -> None:
     """List operators, by name."""
 
     async def main() -> list[dict[str, Any]]:
         async with open_database(load_settings()) as application, application.store.reading() as session:
-            return [_told(operator) for operator in await accounts.everybody(session)]
+            return [_told(operator) for operator in await accounts.everybody(session, tenant)]
 
     found = run_async(main())
     if as_json:
         return print_json(found)
-    table = Table("name", "role", "skills", "signs in with", "active", "last seen (UTC)", box=None)
+    table = Table("name", "tenant", "role", "skills", "signs in with", "active", "last seen (UTC)", box=None)
     for one in found:
         seen = one["last_seen_at"]
         table.add_row(
             escape(one["name"]),
+            one["tenant_id"],
             one["role"],
             escape(", ".join(one["skills"])),
             ", ".join(one["signs_in_with"]) or "–",
@@ -137,6 +143,7 @@ def _told(operator: Operator) -> dict[str, Any]:
     ways = {"password": operator.password_hash, "oidc": operator.oidc_subject}
     return {
         "name": operator.username,
+        "tenant_id": operator.tenant_id,
         "display_name": operator.display_name,
         "role": operator.role,
         "skills": list(operator.skills or ()),

@@ -19,9 +19,11 @@ from docproc.engine.running.intake import Submission
 from docproc.engine.store import tasks
 from docproc.engine.store.requests import TERMINAL, readable_error
 from docproc.engine.store.tables import Event, Message, Request
-from docproc.errors import PermanentError, UsageError
+from docproc.engine.store.tenants import DEFAULT
+from docproc.errors import PermanentError, UnknownRequestError, UsageError
 from docproc.http.views import shapes_of, status_of, statuses_of
 from docproc.settings import Settings
+from docproc.terminal.options import TenantOption
 from docproc.terminal.output import console, errors, load_settings, print_json, run_async
 
 app = typer.Typer(help="Requests: work for any workflow.", no_args_is_help=True)
@@ -31,13 +33,20 @@ EXAMPLE = """Write it as --payload '{"text": "…"}'"""
 
 AsJson = typer.Option(False, "--json", help="Machine-readable output")
 Payload = typer.Option("{}", help="A JSON object for the first stage")
+Tenant = typer.Option(DEFAULT, "--tenant", help="Whose request it is")
 Priority = typer.Option(5, min=0, max=9, help="9 is most urgent")
 
 
 @app.command()
-def submit(workflow: str, payload: str = Payload, priority: int = Priority, as_json: bool = AsJson) -> None:
+def submit(
+    workflow: str,
+    payload: str = Payload,
+    priority: int = Priority,
+    tenant: str = Tenant,
+    as_json: bool = AsJson,
+) -> None:
     """Submit one request and say its id; running workers pick it up."""
-    submission = Submission(workflow, _parsed(payload), priority=priority, channel="cli")
+    submission = Submission(workflow, _parsed(payload), priority=priority, channel="cli", tenant_id=tenant)
 
     async def main() -> UUID:
         async with open_client(load_settings()) as application:
@@ -54,12 +63,12 @@ def submit(workflow: str, payload: str = Payload, priority: int = Priority, as_j
 
 
 @app.command()
-def status(request_id: UUID, as_json: bool = AsJson) -> None:
+def status(request_id: UUID, tenant: str = TenantOption, as_json: bool = AsJson) -> None:
     """Show a request's status, and its result or error."""
 
     async def main() -> dict[str, Any] | None:
         async with open_database(load_settings()) as application:
-            return await _find(application, request_id)
+            return await _find(application, request_id, tenant)
 
     found = run_async(main())
     if found is None:
@@ -73,6 +82,7 @@ def status(request_id: UUID, as_json: bool = AsJson) -> None:
 def list_requests(
     status: str = typer.Option(None, help="Only those with this status"),
     limit: int = typer.Option(20, min=1, help="At most this many, newest first"),
+    tenant: str = TenantOption,
     as_json: bool = AsJson,
 ) -> None:
     """List requests, newest first."""
@@ -81,6 +91,8 @@ def list_requests(
         query = select(Request).order_by(Request.created_at.desc()).limit(limit)
         if status:
             query = query.where(Request.status == status)
+        if tenant:
+            query = query.where(Request.tenant_id == tenant)
         async with open_database(load_settings()) as application, application.store.reading() as session:
             rows = list(await session.scalars(query))
             return list((await statuses_of(shapes_of(application), session, rows)).values())
@@ -98,20 +110,28 @@ def list_requests(
 
 
 @app.command()
-def run(workflow: str, payload: str = Payload, priority: int = Priority, as_json: bool = AsJson) -> None:
+def run(
+    workflow: str,
+    payload: str = Payload,
+    priority: int = Priority,
+    tenant: str = Tenant,
+    as_json: bool = AsJson,
+) -> None:
     """Run one request in this process and wait for its end; exit 1 when it failed."""
-    submission = Submission(workflow, _parsed(payload), priority=priority, channel="cli")
+    submission = Submission(workflow, _parsed(payload), priority=priority, channel="cli", tenant_id=tenant)
     request = run_async(_run(load_settings(), submission, live=not as_json))
     _report(request, as_json)
     raise typer.Exit(0 if request["status"] == "completed" else 1)
 
 
 @app.command()
-def erase(request_id: UUID, as_json: bool = AsJson) -> None:
+def erase(request_id: UUID, tenant: str = TenantOption, as_json: bool = AsJson) -> None:
     """Erase a request and all it brought: files, rows, answers, tasks, what was learnt; cancelled first."""
 
     async def main() -> None:
         async with open_database(load_settings()) as application:
+            if tenant and await _find(application, request_id, tenant) is None:
+                raise UnknownRequestError(f"{tenant!r} has no request {request_id}", remedy="Check the id")
             await application.erasure.erase(request_id, "cli")
 
     run_async(main())
@@ -142,17 +162,19 @@ def _report(request: Mapping[str, Any], as_json: bool) -> None:
         console.print_json(data=request["result"])
 
 
-async def _find(application: App, request_id: UUID) -> dict[str, Any] | None:
-    """As `GET /status/{id}` has it."""
+async def _find(application: App, request_id: UUID, tenant_id: str | None = None) -> dict[str, Any] | None:
+    """As `GET /status/{id}` has it; None also for another tenant's."""
+    query = select(Request).where(Request.id == request_id)
+    query = query.where(Request.tenant_id == tenant_id) if tenant_id else query
     async with application.store.reading() as session:
-        request = await session.scalar(select(Request).where(Request.id == request_id))
+        request = await session.scalar(query)
         return await status_of(shapes_of(application), session, request) if request else None
 
 
 async def _run(settings: Settings, submission: Submission, *, live: bool) -> dict[str, Any]:
     async with open_database(settings) as application:
         # Only what the flow names: others may need models, services or time it has no use for.
-        stages = application.loader.load(submission.workflow).stages
+        stages = application.loader.of(submission.tenant_id).load(submission.workflow).stages
         worker = application.worker(sorted({stage.component for stage in stages}))
         try:
             await worker.start()

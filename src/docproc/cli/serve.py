@@ -11,6 +11,7 @@ from docproc.app import App
 from docproc.engine.deadlines.service import COMPONENT as SLA_MONITOR
 from docproc.engine.deadlines.service import Service
 from docproc.engine.running.health import HealthServer
+from docproc.engine.running.measuring import MayMeasure
 from docproc.engine.running.worker import unless_stopped
 from docproc.http.exposure import check_api, check_station
 from docproc.installed import require_extra
@@ -49,7 +50,12 @@ async def _serve(
     """Health server first, then the database, then the pages, until `stopping`."""
     application = App(settings)
     is_prepared = False
-    health = HealthServer(settings.host, settings.health_port, lambda: is_prepared and not stopping.is_set())
+    health = HealthServer(
+        settings.host,
+        settings.health_port,
+        lambda: is_prepared and not stopping.is_set(),
+        may_measure=MayMeasure(settings),
+    )
     await health.start()
     try:
         is_prepared = await unless_stopped(application.prepare_database(wait=True), stopping)
@@ -66,7 +72,9 @@ async def serve_monitor(settings: Settings, stopping: asyncio.Event) -> int:
     """The same for the SLA monitor."""
     application = App(settings)
     service = Service(application)
-    health = HealthServer(settings.host, settings.health_port, lambda: service.is_ready)
+    health = HealthServer(
+        settings.host, settings.health_port, lambda: service.is_ready, may_measure=MayMeasure(settings)
+    )
     await health.start()
     try:
         if await unless_stopped(application.prepare_database(wait=True), stopping):

@@ -17,6 +17,7 @@ from docproc import logs
 from docproc.app import App
 from docproc.cli.serve import SERVICES
 from docproc.engine.running.health import HealthServer
+from docproc.engine.running.measuring import MayMeasure
 from docproc.engine.running.supervisor import Supervisor
 from docproc.engine.running.worker import unless_stopped
 from docproc.errors import ConfigurationError, DocProcError
@@ -55,7 +56,9 @@ async def serve(
     stopping = stop_on_signals()
     application = App(settings)
     live = application.worker(names)
-    server = HealthServer(settings.host, settings.health_port, lambda: live.is_ready)
+    server = HealthServer(
+        settings.host, settings.health_port, lambda: live.is_ready, may_measure=MayMeasure(settings)
+    )
     if health:
         await server.start()
     watch = asyncio.create_task(stop_with_parent(stopping)) if parent_watch else None
@@ -123,7 +126,9 @@ async def keep_workers(
     def is_ready() -> bool:
         return supervisor.is_ready and is_more_ready()
 
-    server = HealthServer(settings.host, settings.health_port, is_ready, Path(metrics.name))
+    server = HealthServer(
+        settings.host, settings.health_port, is_ready, Path(metrics.name), MayMeasure(settings)
+    )
     await server.start()
     watch = asyncio.create_task(_tell_when_ready(is_ready, ready)) if ready else None
     try:

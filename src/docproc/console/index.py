@@ -8,6 +8,8 @@ from sqlalchemy import select
 
 from docproc.application import Link
 from docproc.engine.store import tables
+from docproc.http.access.caller import TheCaller
+from docproc.http.access.scopes import Scope, needs
 from docproc.http.context import Application
 from docproc.http.pages import pages_of
 
@@ -18,9 +20,11 @@ SHOWN = 50
 
 
 @router.get("/")
-async def page(request: Request, application: Application) -> HTMLResponse:
+@needs(Scope.READ)
+async def page(request: Request, application: Application, caller: TheCaller) -> HTMLResponse:
     row = tables.Request
     query = select(row.id, row.workflow_name, row.status, row.created_at, row.deadline_utc)
+    query = query.where(row.tenant_id == caller.tenant_id)
     async with application.store.reading() as session:
         found = list(await session.execute(query.order_by(row.created_at.desc()).limit(SHOWN)))
     pages = pages_of(request)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fastapi import Depends, FastAPI
+from fastapi import FastAPI
 
 from docproc.app import App
 from docproc.application import Application, load
-from docproc.console import index
+from docproc.console import index, sessions
 from docproc.http.addresses import API, BACKOFFICE, Addresses
 from docproc.http.app import create_app as create_api
 from docproc.http.pages import Pages, Part
-from docproc.people.sign_in import gate
 from docproc.people.station import pages as station_pages
 from docproc.people.station.app import create_app as create_station
 from docproc.people.store.holding import ROLES
@@ -34,12 +33,14 @@ def gateway(application: App) -> FastAPI:
     One that has a page at `/` gives the home page; without one there is a plain list of requests.
     """
     app = create_api(application)
+    if application.settings.auth == "on":
+        sessions.register(app, application)
     applications = application.applications.all
     for one in applications:
         for path in one.views.api_pages:
             app.include_router(load(path))
     app.include_router(index.router)  # behind the others: the first route of a path answers
-    # The API asks nobody who they are; with authentication on, what takes a role is not offered here.
+    # With authentication on, a session says which roles somebody has.
     everybody = ROLES if application.settings.auth == "off" else ()
     parts = [FRAME, station_pages.SHOWN_ELSEWHERE, *map(_part, applications)]
     Pages(parts, Addresses(application.settings, API), everybody=everybody).add_to(app)
@@ -52,7 +53,7 @@ def station(application: App) -> FastAPI:
     applications = application.applications.all
     for one in applications:
         for path in one.views.station_pages:
-            app.include_router(load(path), dependencies=[Depends(gate.guarded)])
+            app.include_router(load(path))  # behind the station's gate, as all of it
     parts = [FRAME, station_pages.PART, *map(_part, applications)]
     Pages(parts, Addresses(application.settings, BACKOFFICE)).add_to(app)
     return app

@@ -64,7 +64,7 @@ class Context:
     workflow_of: Callable[[PipelineMessage], Awaitable[Workflow]]
     # Says that the request now is what the component of the message's stage stands for.
     announce: Callable[[PipelineMessage], Awaitable[None]]
-    workflows: Callable[[], Sequence[Workflow]]
+    workflows: Callable[[str], Sequence[Workflow]]
     run_in_thread: Callable[..., Awaitable[Any]]
     run_in_process: Callable[..., Awaitable[Any]]
     warm_children: Callable[..., None]
@@ -190,9 +190,9 @@ class BaseComponent(ABC):
         """
         await self._context.announce(message)
 
-    def workflows(self) -> Sequence[Workflow]:
-        """Every workflow that can be used now, as the files say."""
-        return self._context.workflows()
+    def workflows(self, tenant_id: str = "default") -> Sequence[Workflow]:
+        """Every workflow that a tenant can use now, as the files say."""
+        return self._context.workflows(tenant_id)
 
     def warm_children(self, function: Callable[..., object], *args: Any) -> None:
         """Have every child process call `function` before its first task; to be said in `__init__`."""

@@ -12,6 +12,7 @@ from docproc.engine.running.intake import Submission
 from docproc.engine.workflow.checkpoints import checkpoints
 from docproc.engine.workflow.definition import Admission as Policy
 from docproc.engine.workflow.loader import WorkflowLoader
+from docproc.engine.workflow.plan import Plan
 from docproc.errors import DeadlineAtRiskError
 
 LONGEST_RETRY_SECONDS = 3600
@@ -41,23 +42,28 @@ class Admission:
         self.loader = loader
         self.default_sla_seconds = default_sla_seconds
 
-    async def expect(self, workflow: str, priority: int, content_bytes: int | None = None) -> Expectation:
-        plan = self.loader.plan(workflow)
+    async def expect(self, submission: Submission) -> Expectation:
+        plan = self._plan(submission)
         now = utc_now()
         deadline = checkpoints(now, plan.workflow.sla, self.default_sla_seconds).deadline_utc
-        completion = await self.forecaster.expect(plan, priority, now, deadline, content_bytes)
+        completion = await self.forecaster.expect(
+            plan, submission.priority, now, deadline, submission.content_bytes
+        )
         return Expectation(completion, deadline)
 
     def accepted(self, submission: Submission, expected: Expectation) -> None:
         """It was taken in: whoever comes next waits behind it."""
-        plan = self.loader.plan(submission.workflow)
+        plan = self._plan(submission)
         self.forecaster.accepted(
             submission.request_id, plan, submission.priority, expected.deadline_utc, submission.content_bytes
         )
 
-    def refuses(self, workflow: str, expected: Expectation) -> bool:
-        policy = self.loader.plan(workflow).workflow.admission
+    def refuses(self, submission: Submission, expected: Expectation) -> bool:
+        policy = self._plan(submission).workflow.admission
         return expected.is_at_risk and policy is Policy.REFUSE
+
+    def _plan(self, submission: Submission) -> Plan:
+        return self.loader.of(submission.tenant_id).plan(submission.workflow)
 
     def refusal(self, workflow: str, expected: Expectation) -> DeadlineAtRiskError:
         late = expected.late_seconds

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 
 import structlog
@@ -19,6 +20,9 @@ from docproc.engine.running.leases import Heartbeat
 from docproc.engine.store import workers
 from docproc.errors import TransportError
 from docproc.http import problems, requests, streams, submitting
+from docproc.http.access import gate
+from docproc.http.access.document import openapi
+from docproc.http.access.scopes import open_to_all
 from docproc.http.bodies import BodyLimits, check_announced
 from docproc.http.callbacks.secret import check_settings
 from docproc.http.callbacks.sender import send_answers
@@ -56,9 +60,11 @@ def create_app(application: App) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         lifespan=_lifespan,
-        dependencies=[Depends(check_announced)],
+        dependencies=[Depends(check_announced), Depends(gate.guarded)],
     )
     app.state.application = application
+    gate.register(app, application)
+    app.openapi = partial(openapi, app)  # type: ignore[method-assign] # as FastAPI's own guide has it
     app.state.hub = Hub(application)
     app.add_middleware(BodyLimits)
     app.add_middleware(Guard)
@@ -77,11 +83,13 @@ def create_app(application: App) -> FastAPI:
 
 
 @router.get("/health", summary="Whether the server lives", response_model=Health)
+@open_to_all
 async def health() -> dict[str, str]:
     return {"status": "ok"}
 
 
 @router.get("/ready", summary="Whether it takes requests", response_model=Health, responses=documented(503))
+@open_to_all
 async def ready(application: Application) -> dict[str, str]:
     try:
         async with asyncio.timeout(READY_SECONDS):

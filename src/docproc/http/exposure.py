@@ -17,12 +17,13 @@ def is_loopback(host: str) -> bool:
 
 
 def check_api(settings: Settings, host: str) -> None:
-    """The API asks nobody who they are. Raises ConfigurationError where it would be open to others."""
-    if not (settings.allow_open or is_loopback(host)):
+    """Without keys the API asks nobody who they are. Raises ConfigurationError where it would be open to
+    others."""
+    if not (settings.auth == "on" or settings.allow_open or is_loopback(host)):
         raise ConfigurationError(
             f"the API would be open to everybody who reaches {host}",
-            remedy="Set DOCPROC_HOST=127.0.0.1 and let a proxy that knows its clients forward to it, "
-            "or set DOCPROC_ALLOW_OPEN=true if the network itself is closed",
+            remedy="Set DOCPROC_AUTH=on so that clients need keys, DOCPROC_HOST=127.0.0.1 and let a proxy "
+            "that knows its clients forward to it, or DOCPROC_ALLOW_OPEN=true if the network is closed",
         )
 
 

@@ -19,7 +19,7 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from starlette.staticfiles import StaticFiles
 
 from docproc.application import Link
-from docproc.http.addresses import Addresses
+from docproc.http.addresses import BACKOFFICE, Addresses
 from docproc.texts import LANGUAGES, Catalogue, choose_language
 
 LANGUAGE_COOKIE = "docproc_language"
@@ -52,6 +52,10 @@ class Visitor:
     query: Mapping[str, str] | None = None
     language: str | None = None
     has_password: bool = False
+    # Whose pages these are, where there is more than one tenant.
+    tenant: str = ""
+    # Whether the person may look at others.
+    is_admin: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +114,14 @@ class Pages:
         **context: Any,
     ) -> HTMLResponse:
         """A whole page; a language or theme chosen in the address is remembered."""
+        visitor = visitor or getattr(request.state, "visitor", None)  # whom a session on this server is of
         language, theme = self.language_of(request, visitor), theme_of(request)
         frame = {
             "visitor": visitor,
             "theme": theme,
             "path": request.url.path,
             "csrf": getattr(request.state, "csrf", ""),  # of a session, where people sign in
+            "is_station": self._addresses.is_here(BACKOFFICE),  # where they also sign out
             "brand_href": _with_query("/", visitor),
             "navigation": self._navigation(request, visitor, language),
             "languages": _switches(request, "lang", {"es": "Español", "en": "English"}, language),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -14,9 +15,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
+from starlette.websockets import WebSocket
 
 from docproc.engine import disk
 from docproc.engine.store.session import is_full, is_passing
+from docproc.engine.workflow.loader import WorkflowLoader
 from docproc.errors import (
     CallbackError,
     ChildDiedError,
@@ -28,12 +31,14 @@ from docproc.errors import (
     NoChildError,
     NotAllowedError,
     PermanentError,
+    QuotaError,
     RequestConflictError,
     ReusedKeyError,
     TaskConflictError,
     TooLargeError,
     UnknownRequestError,
     UnknownTaskError,
+    UnknownTenantError,
     UnknownWorkflowError,
     WorkflowError,
 )
@@ -43,10 +48,17 @@ from docproc.http.models import ProblemAnswer
 log = structlog.get_logger(__name__)
 
 RETRY_SECONDS = 5
+SOCKET_CODES = 4000
+# The protocol of our WebSockets, for clients that name any.
+PROTOCOL = "docproc"
+
+Handler = Callable[[Any, Exception], Awaitable[Response]]
 
 # The first that fits decides: subclasses before their families.
 KINDS: tuple[tuple[type[DocProcError], int, str], ...] = (
     (UnknownRequestError, 404, "unknown_request"),
+    (UnknownTenantError, 403, "no_tenant"),
+    (QuotaError, 429, "quota_exceeded"),
     (UnknownWorkflowError, 404, "unknown_workflow"),
     (UnknownTaskError, 404, "unknown_task"),
     (NotAllowedError, 403, "not_allowed"),
@@ -67,14 +79,15 @@ KINDS: tuple[tuple[type[DocProcError], int, str], ...] = (
 
 MEANINGS = {
     400: "The form, its metadata or a file is malformed or empty",
-    403: "A foreign web page sent it",
+    401: "Nobody said who is asking, or not so that it can be believed",
+    403: "A foreign web page sent it, or the key may not do this",
     404: "There is no such request, page or workflow",
     408: "The body came too slowly, or not at all",
     409: "The request is not in a state for that",
     413: "Larger than allowed",
     415: "Not multipart/form-data",
     422: "A parameter or field has a value that cannot be used",
-    429: "The workflow takes nothing it cannot answer in time",
+    429: "The workflow takes nothing it cannot answer in time, or the tenant has taken what it may",
     503: "The database, the storage or the workflow cannot be used now",
     507: "The storage is full",
 }
@@ -104,12 +117,34 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def register(app: FastAPI) -> None:
     """Whatever is raised, a client reads one shape."""
-    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(HTTPException, tell)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(ClientDisconnect, _gone)
-    app.add_exception_handler(DocProcError, _known)
-    app.add_exception_handler(SQLAlchemyError, _database)
+    app.add_exception_handler(DocProcError, _also_for_sockets(_known))
+    app.add_exception_handler(SQLAlchemyError, _also_for_sockets(_database))
     app.add_exception_handler(OSError, _storage)
+
+
+def _also_for_sockets(handle: Handler) -> Handler:
+    """A WebSocket that is refused before its endpoint is told by a closing code: 4000 and the status."""
+
+    async def handled(connection: Any, error: Exception) -> Any:
+        said = await handle(connection, error)
+        if not isinstance(connection, WebSocket):
+            return said
+        socket = connection
+        offered = socket.scope.get("subprotocols", ())
+        await socket.accept(PROTOCOL if PROTOCOL in offered else None)  # else a browser hears no reason
+        reason = str(json.loads(bytes(said.body))["error"]["message"])
+        await socket.close(SOCKET_CODES + said.status_code, reason[:100])
+        return None
+
+    return handled
+
+
+async def tell(connection: Any, error: Exception) -> Any:
+    """What was refused, to whoever asked."""
+    return await _also_for_sockets(_http)(connection, error)
 
 
 def answer(
@@ -174,8 +209,8 @@ async def _known(request: Request, error: Exception) -> Response:
     if found is None:
         raise error
     status, code = found
-    wait = error.retry_seconds if isinstance(error, DeadlineAtRiskError) else RETRY_SECONDS
-    headers = {"Retry-After": str(wait)} if code in ("unavailable", "deadline_at_risk") else None
+    wait = error.retry_seconds if isinstance(error, DeadlineAtRiskError | QuotaError) else RETRY_SECONDS
+    headers = {"Retry-After": str(wait)} if code == "unavailable" or status == 429 else None
     if status >= 500:
         log.warning("http_request_refused", path=request.url.path, problem=text_for_logs(error))
     details = None
@@ -197,10 +232,16 @@ def _message(error: DocProcError) -> str:
 
 def _remedy(error: DocProcError, request: Request) -> str:
     if isinstance(error, UnknownWorkflowError):
-        return f"Known workflows: {', '.join(request.app.state.application.loader.names())}"
+        return f"Known workflows: {', '.join(_workflows(request))}"
     if isinstance(error, DatabaseDownError | ChildDiedError | NoChildError):
         return "Try again"
     return error.remedy
+
+
+def _workflows(request: Request) -> list[str]:
+    """Those of the caller's tenant."""
+    loader: WorkflowLoader = request.app.state.application.loader
+    return loader.of(request.state.caller.tenant_id).names()
 
 
 async def _database(request: Request, error: Exception) -> Response:

@@ -18,6 +18,7 @@ from docproc.engine.running.intake import Intake, Submission
 from docproc.engine.store import requests
 from docproc.engine.store.session import Store, is_passing
 from docproc.engine.store.tables import Request
+from docproc.engine.workflow.tenants import Tenants
 from docproc.errors import CallbackError, RequestConflictError, UnknownRequestError
 from docproc.http.admission import Admission, Expectation
 from docproc.http.callbacks.addresses import checked_url
@@ -57,6 +58,8 @@ class Arrival:
     review: str | None = None
     # Where answers are sent; None: where the tenant's are, else the client fetches them.
     callback_url: str | None = None
+    # Who sent it, for the audit.
+    by: str | None = None
     # False: the monitor leaves it alone (engine/running/intake.py).
     is_watched: bool = True
 
@@ -79,7 +82,9 @@ def reception_of(application: App) -> Reception:
 def _make(application: App) -> Reception:
     settings = application.settings
     admission = Admission(application.forecaster, application.loader, settings.default_sla_seconds)
-    return Reception(settings, application.store, application.blobs, application.intake, admission)
+    return Reception(
+        settings, application.store, application.blobs, application.intake, admission, application.tenants
+    )
 
 
 class Reception:
@@ -89,13 +94,20 @@ class Reception:
     """
 
     def __init__(
-        self, settings: Settings, store: Store, blobs: BlobStore, intake: Intake, admission: Admission
+        self,
+        settings: Settings,
+        store: Store,
+        blobs: BlobStore,
+        intake: Intake,
+        admission: Admission,
+        tenants: Tenants,
     ) -> None:
         self.settings = settings
         self.store = store
         self.blobs = blobs
         self.intake = intake
         self.admission = admission
+        self.tenants = tenants
 
     def new_request_id(self) -> UUID:
         return uuid4()
@@ -116,7 +128,7 @@ class Reception:
         files are dropped then, too.
         """
         try:
-            submission = self._submission(request_id, uploads, arrival)
+            submission = await self._submission(request_id, uploads, arrival)
             expected = await self._admitted(submission)
             accepted = await self.intake.submit(submission)
         except BaseException:  # cancelled, too: what nobody asks for is not kept
@@ -130,18 +142,18 @@ class Reception:
 
     async def _admitted(self, submission: Submission) -> Expectation:
         """What came before is not refused: its client asks what became of it."""
-        workflow = submission.workflow
-        expected = await self.admission.expect(workflow, submission.priority, submission.content_bytes)
-        refused = self.admission.refuses(workflow, expected)
+        expected = await self.admission.expect(submission)
+        refused = self.admission.refuses(submission, expected)
         if refused and await self.intake.known(submission) is None:
-            raise self.admission.refusal(workflow, expected)
+            raise self.admission.refusal(submission.workflow, expected)
         return expected
 
-    def callback_url(self, arrival: Arrival) -> str | None:
+    async def callback_url(self, arrival: Arrival) -> str | None:
         """Where its answers will be sent: as it says, else as its tenant is set. Raises CallbackError."""
-        # A command that shows its own progress asked for nothing to be sent.
-        usual = self.settings.callback_urls.get(arrival.tenant_id) if arrival.is_watched else None
-        url = arrival.callback_url or usual
+        # Not for a command that shows its own progress: it asked for nothing to be sent.
+        url = arrival.callback_url or (
+            await self._usual_url(arrival.tenant_id) if arrival.is_watched else None
+        )
         if url is None:
             return None
         if not can_sign(self.settings):
@@ -150,6 +162,10 @@ class Reception:
                 remedy="Have DOCPROC_CALLBACK_SECRET set, or fetch the answer from GET /status/{request_id}",
             )
         return checked_url(url, allow_private=self.settings.callback_allow_private)
+
+    async def _usual_url(self, tenant_id: str) -> str | None:
+        own = (await self.tenants.of(tenant_id)).settings.callback_url
+        return own or self.settings.callback_urls.get(tenant_id)
 
     async def discard(self, request_id: UUID) -> None:
         """Nothing came of it: its files go."""
@@ -171,8 +187,8 @@ class Reception:
         request = await self.find(request_id)
         raise RequestConflictError(f"request {request_id} is over already: {request.status}")
 
-    async def reprocess(self, request_id: UUID, workflow: str | None = None) -> UUID:
-        """The same files again as a new request, linked to the first one."""
+    async def reprocess(self, request_id: UUID, workflow: str | None = None, by: str | None = None) -> UUID:
+        """The same files again as a new request of the same tenant, linked to the first one."""
         earlier = await self.find(request_id)
         if not earlier.uploads:
             raise RequestConflictError(f"request {request_id} has no files to process again")
@@ -187,8 +203,9 @@ class Reception:
                 priority=earlier.priority,
                 tenant_id=earlier.tenant_id,
                 callback_url=earlier.callback_url,
+                by=by,
             )
-            submission = self._submission(new_id, uploads, arrival, reprocess_of=request_id)
+            submission = await self._submission(new_id, uploads, arrival, reprocess_of=request_id)
             return await self.intake.submit(submission)
         except BaseException:  # cancelled, too: what nobody asks for is not kept
             await self.discard(new_id)
@@ -214,7 +231,7 @@ class Reception:
             raise UnknownRequestError(f"there is no request {request_id}", remedy="Check the id")
         return found
 
-    def _submission(
+    async def _submission(
         self,
         request_id: UUID,
         uploads: Sequence[Upload],
@@ -251,7 +268,8 @@ class Reception:
             idempotency_key=arrival.idempotency_key,
             reprocess_of=reprocess_of,
             review=arrival.review,
-            callback_url=self.callback_url(arrival),
+            callback_url=await self.callback_url(arrival),
+            by=arrival.by,
             is_watched=arrival.is_watched,
         )
 

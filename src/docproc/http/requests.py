@@ -14,6 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.store import events, tasks
 from docproc.engine.store.tables import Event, Request, RequestStatus
+from docproc.http.access.caller import TheCaller
+from docproc.http.access.scopes import Scope, needs
 from docproc.http.context import PLAIN_TEXT, Application, RequestId
 from docproc.http.following import TheHub, until_gone
 from docproc.http.looks import is_over
@@ -106,6 +108,7 @@ def routes(shapes: Shapes) -> APIRouter:
     return made
 
 
+@needs(Scope.READ)
 async def status(
     application: Application,
     hub: TheHub,
@@ -126,8 +129,10 @@ async def status(
         return await status_of(shapes_of(application), session, request)
 
 
+@needs(Scope.READ)
 async def list_requests(
     application: Application,
+    caller: TheCaller,
     status: KnownStatus | None = None,
     channel: Text64 = None,
     workflow: Text64 = None,
@@ -136,7 +141,7 @@ async def list_requests(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Cursor = None,
 ) -> Any:
-    query = _filtered(status, channel, workflow, external_id, since)
+    query = _filtered(caller.tenant_id, status, channel, workflow, external_id, since)
     if cursor is not None:
         query = query.where(_behind(cursor))
     query = query.order_by(Request.created_at.desc(), Request.id.desc()).limit(limit + 1)
@@ -148,6 +153,7 @@ async def list_requests(
     return {"requests": [{**_summary(row), **added[row.id]} for row in shown], "next": following}
 
 
+@needs(Scope.READ)
 async def detail(application: Application, request_id: RequestId) -> Any:
     request = await reception_of(application).find(request_id)
     shapes = shapes_of(application)
@@ -170,6 +176,7 @@ async def detail(application: Application, request_id: RequestId) -> Any:
 @router.get(
     "/requests/{request_id}/events", summary="What happened to a request", responses=documented(404, 422, 503)
 )
+@needs(Scope.READ)
 async def timeline(
     application: Application,
     request_id: RequestId,
@@ -192,6 +199,7 @@ async def timeline(
 @router.post(
     "/requests/{request_id}/cancel", summary="Cancel a request", responses=documented(403, 404, 409, 422, 503)
 )
+@needs(Scope.SUBMIT)
 async def cancel(application: Application, request_id: RequestId) -> Accepted:
     """It ends `failed` with the error code `cancelled`; 409 when it is over already."""
     await reception_of(application).cancel(request_id)
@@ -205,22 +213,27 @@ async def cancel(application: Application, request_id: RequestId) -> Accepted:
     response_description="Nothing of it is kept but who did what kind of thing to it, and when",
     responses=documented(403, 404, 422, 503),
 )
-async def erase(application: Application, request_id: RequestId) -> None:
+@needs(Scope.ADMIN)
+async def erase(application: Application, request_id: RequestId, caller: TheCaller) -> None:
     """Its files, pages, answers and tasks, and what was learnt from it; one under way is cancelled first."""
-    await application.erasure.erase(request_id, "api")
+    await application.erasure.erase(request_id, caller.by or "api")
 
 
 @router.post(
     "/requests/{request_id}/reprocess",
     summary="Process a request's files again",
-    responses=documented(403, 404, 408, 409, 413, 422, 503, 507),
+    responses=documented(403, 404, 408, 409, 413, 422, 429, 503, 507),
 )
+@needs(Scope.SUBMIT)
 async def reprocess(
-    application: Application, request_id: RequestId, body: Annotated[ReprocessBody | None, Body()] = None
+    application: Application,
+    request_id: RequestId,
+    caller: TheCaller,
+    body: Annotated[ReprocessBody | None, Body()] = None,
 ) -> Reprocessed:
     """As a new request, linked to the first one, with the same workflow or another."""
     workflow = body.workflow if body else None
-    new_id = await reception_of(application).reprocess(request_id, workflow)
+    new_id = await reception_of(application).reprocess(request_id, workflow, caller.by)
     return Reprocessed(request_id=new_id, status=RequestStatus.RECEIVED, linked_to=request_id)
 
 
@@ -229,6 +242,7 @@ def position_of(place: str | None) -> events.Position:
 
 
 def _filtered(
+    tenant_id: str,
     status: str | None,
     channel: str | None,
     workflow: str | None,
@@ -240,6 +254,7 @@ def _filtered(
         Request.created_at, Request.deadline_utc, Request.completed_at, Request.error, Request.uploads,
     )  # fmt: skip
     wanted = (
+        (Request.tenant_id, tenant_id),
         (Request.status, status),
         (Request.channel, channel),
         (Request.workflow_name, workflow),

@@ -14,11 +14,12 @@ from starlette.types import Receive, Scope, Send
 
 from docproc.engine.store.events import BEGINNING, Position
 from docproc.errors import UnknownRequestError
+from docproc.http.access import scopes
 from docproc.http.context import RequestId
 from docproc.http.following import Follower, Hub, TheHub, until_gone
 from docproc.http.looks import Look
 from docproc.http.models import EventInfo
-from docproc.http.problems import Problem, documented
+from docproc.http.problems import PROTOCOL, Problem, documented
 from docproc.http.requests import POSITION, After, position_of
 
 router = APIRouter(tags=["requests"])
@@ -98,6 +99,7 @@ def _place(row: Any) -> str:
         **documented(404, 422, 503),
     },
 )
+@scopes.needs(scopes.Scope.READ)
 async def stream(
     hub: TheHub,
     request_id: RequestId,
@@ -112,9 +114,11 @@ async def stream(
 
 
 @router.websocket("/ws/requests/{request_id}")
+@scopes.needs(scopes.Scope.READ)
 async def socket(websocket: WebSocket, hub: TheHub, request_id: str, after: str = "") -> None:
     """The same events, each as a JSON text with its `id`; the last one is `{"kind": "end"}`."""
-    await websocket.accept()  # else a browser is told no reason
+    # Else a browser is told no reason. One that offers protocols wants one of them.
+    await websocket.accept(PROTOCOL if PROTOCOL in websocket.scope.get("subprotocols", ()) else None)
     with suppress(WebSocketDisconnect):
         code, reason = await _served(websocket, hub, request_id, after)
         await _sent(websocket.close(code, reason[:100]))

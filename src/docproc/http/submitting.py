@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from docproc.app import App
 from docproc.engine.store.tables import RequestStatus
 from docproc.http import fields
+from docproc.http.access.caller import TheCaller
+from docproc.http.access.gate import check_tenant
+from docproc.http.access.scopes import Scope, needs
 from docproc.http.bodies import LARGE_BYTES, takes
 from docproc.http.context import PLAIN_TEXT, Application
 from docproc.http.models import Received
@@ -42,6 +45,9 @@ class NewRequest(BaseModel):
         default=None, max_length=255, pattern=PLAIN_TEXT, description="The client's own reference"
     )
     metadata: dict[str, Any] = Field(default_factory=dict)
+    tenant_id: str | None = Field(
+        default=None, max_length=64, pattern=PLAIN_TEXT, description="Whose it is; no other than the key says"
+    )
     callback_url: str | None = Field(
         default=None,
         max_length=fields.LONGEST["callback_url"],
@@ -63,11 +69,17 @@ class NewRequest(BaseModel):
     },
 )
 @takes(BODY_BYTES)
+@needs(Scope.SUBMIT)
 async def submit(
-    request: Request, response: Response, application: Application, idempotency_key: IdempotencyKey = None
+    request: Request,
+    response: Response,
+    application: Application,
+    caller: TheCaller,
+    idempotency_key: IdempotencyKey = None,
 ) -> Received:
     """With files, an application has endpoints of its own, as documents have `POST /process`."""
     wanted = _read(await request.body())
+    check_tenant(caller, wanted.tenant_id)
     texts = {"workflow": wanted.workflow, "channel": wanted.channel, "external_id": wanted.external_id or ""}
     plain = fields.arrival({**texts, "callback_url": wanted.callback_url or ""}, idempotency_key)
     arrival = Arrival(
@@ -79,6 +91,8 @@ async def submit(
         priority=wanted.priority,
         idempotency_key=plain.idempotency_key,
         callback_url=plain.callback_url,
+        tenant_id=caller.tenant_id,
+        by=caller.by,
     )
     reception = reception_of(application)
     accepted = await reception.submit(reception.new_request_id(), (), arrival)

@@ -11,7 +11,8 @@ from uuid import UUID
 import httpx
 import typer
 
-from docproc.errors import PermanentError, TransportError, UsageError
+from docproc.errors import ConfigurationError, PermanentError, TransportError, UsageError
+from docproc.settings import Settings
 from docproc.terminal.output import load_settings
 
 CONNECT_SECONDS = 5.0
@@ -80,7 +81,8 @@ def _checked(answer: httpx.Response, url: str) -> dict[str, Any]:
 @contextmanager
 def connected(url: str | None) -> Iterator[Server]:
     """The server that is named, else the one of the settings."""
-    url = (url or load_settings().server).rstrip("/")
+    settings = load_settings()
+    url = (url or settings.server).rstrip("/")
     try:
         parsed = httpx.URL(url)
     except httpx.InvalidURL:
@@ -90,8 +92,23 @@ def connected(url: str | None) -> Iterator[Server]:
     timeout = httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS)
     # A proxy of the environment is for other machines.
     trust = not _is_loopback(parsed.host)
-    with httpx.Client(base_url=url, timeout=timeout, trust_env=trust) as client:
+    headers = _who(settings)
+    with httpx.Client(base_url=url, timeout=timeout, trust_env=trust, headers=headers) as client:
         yield Server(client, url)
+
+
+def _who(settings: Settings) -> dict[str, str]:
+    """The key that the settings have, if any. Raises ConfigurationError when its file cannot be read."""
+    key = settings.api_key.get_secret_value() if settings.api_key else ""
+    if not key and settings.api_key_file is not None:
+        try:
+            key = settings.api_key_file.expanduser().read_text(encoding="ascii").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigurationError(
+                f"the key's file {settings.api_key_file} cannot be read: {error}",
+                remedy="Check DOCPROC_API_KEY_FILE",
+            ) from error
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def _is_loopback(host: str) -> bool:

@@ -17,6 +17,7 @@ from fastapi.responses import HTMLResponse
 from docproc.app import App
 from docproc.application import Application, Link, Views
 from docproc.console import servers
+from docproc.http.access.scopes import Scope, needs
 from docproc.http.pages import Visitor, pages_of
 from docproc.loaded import Applications
 from docproc.settings import Settings
@@ -27,6 +28,7 @@ router = APIRouter()
 
 
 @router.get("/stock")
+@needs(Scope.READ)
 async def stock(request: Request, role: str = "") -> HTMLResponse:
     visitor = Visitor("Ana", roles=(role,), query={"operator": "ana b"}, has_password=True) if role else None
     return pages_of(request).page(request, "stock.html", visitor, number=3)
@@ -108,13 +110,14 @@ async def test_roles_see_fewer_entries_and_links_say_who_asks(tmp_path: Path, sh
     assert supervisor[2] == ("/supervisor?operator=ana+b", "", "Supervisión") and len(supervisor) == 4
 
 
-async def test_where_people_sign_in_the_gateway_offers_nothing_that_takes_a_role(
+async def test_where_people_sign_in_the_gateway_leads_them_there(
     tmp_path: Path, shop: Application
 ) -> None:
     settings = {"auth": "on", "backoffice_url": "https://review.example"}
     async with asking(servers.gateway(with_shop(tmp_path, shop, **settings))) as client:
-        gateway = links((await client.get("/stock?lang=en")).text)
-    assert [href for href, _, _ in gateway] == ["/", "https://review.example/", "/stock"]
+        page = await client.get("/stock?lang=en", headers={"Sec-Fetch-Mode": "navigate"})
+        assert (page.status_code, page.headers["location"]) == (303, "https://review.example/sign-in")
+        assert (await client.get("/stock")).status_code == 401
     async with asking(servers.station(with_shop(tmp_path, shop, **settings))) as client:
         station = links((await client.get("/sign-in?lang=en")).text)
     assert station == [("/", "true", "Tasks")]  # behind a proxy nobody knows where the API is

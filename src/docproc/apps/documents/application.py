@@ -122,6 +122,8 @@ application = Application(
     ),
     log_fields=f"{_PACKAGE}.logs:fields",
     erase=f"{_PACKAGE}.store.erasing:erase",
+    units=f"{_PACKAGE}.store.tenancy:units",
+    texts_of=f"{_PACKAGE}.store.tenancy:texts",
     requires=("fastapi", "numpy", "openvino", "pypdfium2", "rapidocr"),
     install="docproc[documents]",
 )

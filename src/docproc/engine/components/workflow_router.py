@@ -35,7 +35,7 @@ class WorkflowRouter(BaseComponent):
     async def _route(self, message: PipelineMessage, session: AsyncSession) -> PipelineMessage:
         if message.payload.get("workflow_named", True):
             return message
-        workflow = next((w for w in self.workflows() if _accepts(w, message)), None)
+        workflow = next((w for w in self.workflows(message.tenant_id) if _accepts(w, message)), None)
         if workflow is None:
             return message  # intake gave it the default one, with its deadline
         # The clock started at reception, however long the message waited for us.

@@ -23,9 +23,15 @@ class HealthServer:
     """Serves until closed; a port that is taken is reported and the work goes on without it."""
 
     def __init__(
-        self, host: str, port: int, is_ready: Callable[[], bool], shared_metrics: Path | None = None
+        self,
+        host: str,
+        port: int,
+        is_ready: Callable[[], bool],
+        shared_metrics: Path | None = None,
+        may_measure: Callable[[Request], bool] = lambda _request: True,
     ) -> None:
         self.is_ready = is_ready
+        self.may_measure = may_measure
         self.shared_metrics = shared_metrics
         routes = [
             Route("/health", self._health),
@@ -62,7 +68,10 @@ class HealthServer:
         ready = self.is_ready()
         return JSONResponse({"status": "ready" if ready else "not ready"}, status_code=200 if ready else 503)
 
-    async def _metrics(self, _request: Request) -> Response:
+    async def _metrics(self, request: Request) -> Response:
+        if not self.may_measure(request):
+            told = "set DOCPROC_METRICS_TOKEN and send it as Authorization: Bearer"
+            return JSONResponse({"error": told}, status_code=403)
         registry = REGISTRY
         if self.shared_metrics is not None:  # a supervisor speaks for its children
             registry = CollectorRegistry()

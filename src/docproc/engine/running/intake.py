@@ -14,7 +14,9 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.message import PipelineMessage, utc_now
+from docproc.engine.running import quotas
 from docproc.engine.running.outbox import Outbox
+from docproc.engine.running.quotas import CountUnits
 from docproc.engine.running.relay import Relay
 from docproc.engine.store import events
 from docproc.engine.store.tables import Request, RequestStatus
@@ -46,6 +48,8 @@ class Submission:
     review: str | None = None
     # Where answers are sent; None: the client fetches them.
     callback_url: str | None = None
+    # Who sent it, for the audit; None: nobody was asked.
+    by: str | None = None
     # False: nobody waits elsewhere, so the monitor leaves it alone (a command that shows its own progress).
     is_watched: bool = True
 
@@ -70,15 +74,20 @@ class Submission:
 class Intake:
     """Accepts requests: once `submit` returns, the request is in the database and will be worked on."""
 
-    def __init__(self, outbox: Outbox, relay: Relay, default_sla_seconds: float) -> None:
+    def __init__(
+        self, outbox: Outbox, relay: Relay, default_sla_seconds: float, units: Sequence[CountUnits] = ()
+    ) -> None:
+        """`units` are how applications count what their requests take of a tenant's day."""
         self.outbox = outbox
         self.relay = relay
         self.default_sla_seconds = default_sla_seconds
+        self.units = units
 
     async def submit(self, submission: Submission) -> UUID:
         """The id of the request: the submission's own, or the first one's when it came before.
 
-        Raises UnknownWorkflowError or WorkflowError, or ReusedKeyError, before anything is written.
+        Raises UnknownWorkflowError or WorkflowError, UnknownTenantError, ReusedKeyError or QuotaError, and
+        then nothing is written.
         """
         if known := await self.known(submission):
             return known
@@ -95,8 +104,12 @@ class Intake:
 
     async def accept(self, session: AsyncSession, submission: Submission) -> list[Copy]:
         """Write a request and its first message in the caller's transaction; returns what to publish."""
-        router = await self.outbox.versions.pin(session, submission.workflow)
         now = utc_now()
+        versions, tenant_id = self.outbox.versions, submission.tenant_id
+        # In this transaction: of many at once no more come in than may, and what is refused is not counted.
+        tenant = await versions.tenants.active(tenant_id, session)
+        await quotas.take(session, tenant, self.units, now)
+        router = await versions.pin(session, submission.workflow, tenant_id)
         times = checkpoints(now, router.plan.workflow.sla, self.default_sla_seconds)
         message = _first_message(submission, now, times)
         await _store(session, submission, message, times, router)
@@ -177,7 +190,11 @@ async def _store(
     )
     await session.flush()
     note = events.Event(
-        submission.request_id, "status", tenant_id=submission.tenant_id, outcome=RequestStatus.RECEIVED
+        submission.request_id,
+        "status",
+        tenant_id=submission.tenant_id,
+        outcome=RequestStatus.RECEIVED,
+        data={"by": submission.by} if submission.by else None,
     )
     await events.record(session, [note])
 

@@ -161,7 +161,7 @@ class Outbox:
         self, session: AsyncSession, emitted: PipelineMessage
     ) -> tuple[Router, list[Route]]:
         """A message that is in no stage yet (from a router or another system) enters its workflow."""
-        router = await self.versions.pin(session, emitted.workflow_name)
+        router = await self.versions.pin(session, emitted.workflow_name, emitted.tenant_id)
         await session.execute(
             update(Request)
             .where(Request.id == emitted.request_id)

@@ -27,8 +27,6 @@ from docproc.engine.store.task_tables import BackofficeTask, Operator
 # What an application does about its own rows of a request, in the transaction that erases it.
 EraseOwn = Callable[[AsyncSession, UUID], Awaitable[None]]
 
-# In the data of an event: who. Everything else there may be a value, or quote one.
-_KEPT = ("operator", "by")
 _REASON = "erased"
 
 
@@ -92,7 +90,7 @@ async def _erase_values(session: AsyncSession, request_id: UUID) -> None:
 
 
 def _who(data: Any) -> dict[str, Any]:
-    return {name: data[name] for name in _KEPT if data.get(name)} if isinstance(data, dict) else {}
+    return {name: data[name] for name in events.WHO if data.get(name)} if isinstance(data, dict) else {}
 
 
 async def end_audits(session: AsyncSession) -> int:

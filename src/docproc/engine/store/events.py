@@ -19,10 +19,12 @@ from docproc.engine.store.tables import Event as EventRow
 TABLE: Any = EventRow.__table__
 # In `data`: who did it and what it changed. For the audit, not for the request's client.
 FOR_THE_AUDIT = frozenset({"operator", "changes", "reason", "cannot_read", "agreed", "disagreed"})
+# In `data`: who. Everything else there may be a value, or quote one.
+WHO = ("operator", "by")
 # Only of these kinds: the reasons of others are the machine's.
 _OF_PEOPLE = frozenset({"task", "correction", "view"})
 # Kept when a request's other events are swept.
-AUDITED = _OF_PEOPLE | {"erased"}
+AUDITED = _OF_PEOPLE | {"erased", "purged"}
 
 
 def for_clients(kind: str, data: Any) -> Any:

@@ -101,6 +101,9 @@ class Request(Tenanted, Base):
         index_where("ix_requests_next_check", "next_check_at", where="next_check_at IS NOT NULL"),
         Index("ix_requests_external", "tenant_id", "channel", "external_id"),
         Index("ix_requests_created", "created_at", "id"),
+        # What a tenant has, newest last, and what of it is not over.
+        Index("ix_requests_tenant", "tenant_id", "created_at", "id"),
+        index_where("ix_requests_open", "tenant_id", where="completed_at IS NULL"),
         Index("uq_requests_idempotency", "tenant_id", "idempotency_key", unique=True),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import yaml
 from pydantic import ValidationError
 
 from docproc.engine.component_spec import ComponentSpec
+from docproc.engine.store.tenants import NAME as TENANT_NAME
 from docproc.engine.transport import Topology
 from docproc.engine.workflow.definition import Stage, Workflow
 from docproc.engine.workflow.plan import Plan, PlanError, check_backoffice_routes, compile_plan
@@ -21,6 +23,8 @@ from docproc.harmless import text_for_logs
 
 log = structlog.get_logger(__name__)
 
+# Where tenants have workflows of their own: a folder each, and no other folder is ever taken for one.
+TENANTS_FOLDER = "tenants"
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _DEEPEST, _LARGEST = 50, 100_000
 _Path = tuple[str | int, ...]
@@ -51,7 +55,19 @@ class WorkflowLoader:
         self.topology = topology
         self.model = model
         self.folders = (directory, *packaged)
+        # By path, so that workflows of one name and several tenants stay apart.
         self._loaded: dict[Path, _Loaded] = {}
+
+    def of(self, tenant_id: str) -> WorkflowLoader:
+        """The workflows of a tenant: its own in `tenants/<tenant>/`, and where it has none of a name, the
+        common ones."""
+        own = self.directory / TENANTS_FOLDER / tenant_id
+        if not (TENANT_NAME.fullmatch(tenant_id) and own.is_dir()):
+            return self
+        found = copy(self)
+        found.directory = own
+        found.folders = (own, *self.folders)
+        return found
 
     def names(self) -> list[str]:
         """All workflow names; the packaged ones serve where the folder has none of that name."""

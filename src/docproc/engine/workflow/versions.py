@@ -10,25 +10,28 @@ from docproc.engine.message import PipelineMessage
 from docproc.engine.store import rows
 from docproc.engine.store.session import Store
 from docproc.engine.store.tables import WorkflowVersion
+from docproc.engine.store.tenants import DEFAULT
 from docproc.engine.workflow.definition import Workflow
 from docproc.engine.workflow.loader import WorkflowLoader
 from docproc.engine.workflow.plan import Plan, PlanError
 from docproc.engine.workflow.routing import Router
+from docproc.engine.workflow.tenants import Tenants, adapted
 from docproc.errors import PermanentError
 
 
 class Versions:
     """Plans by (name, version), from the files while they are current and from the database after."""
 
-    def __init__(self, store: Store, loader: WorkflowLoader) -> None:
+    def __init__(self, store: Store, loader: WorkflowLoader, tenants: Tenants | None = None) -> None:
         self.store = store
         self.loader = loader
+        self.tenants = tenants or Tenants(store)
         self._routers: dict[tuple[str, str], Router] = {}
         self._pinned: set[tuple[str, str]] = set()
 
-    async def pin(self, session: AsyncSession, name: str) -> Router:
+    async def pin(self, session: AsyncSession, name: str, tenant_id: str = DEFAULT) -> Router:
         """The file's current version, recorded so that every process can find it later."""
-        router = self._remember(self.loader.plan(name))
+        router = await self._current(session, name, tenant_id)
         key = (name, router.plan.version)
         if key not in self._pinned:
             await rows.insert(
@@ -39,6 +42,8 @@ class Versions:
                         "name": name,
                         "version": router.plan.version,
                         "definition": router.plan.workflow.model_dump_json(exclude_none=True),
+                        # Of the first whose it is: the same content is the same version for everybody.
+                        "tenant_id": tenant_id,
                     }
                 ],
                 on_conflict="nothing",
@@ -54,12 +59,21 @@ class Versions:
         if known is not None:
             return known
         if message.workflow_version is None:
-            return self._remember(self.loader.plan(message.workflow_name))
+            return self._remember(self.loader.of(message.tenant_id).plan(message.workflow_name))
         # Under the version asked for: another release may compute another one for the same content.
         return self._routers.setdefault(key, self._remember(await self._load(*key)))
 
     async def workflow(self, message: PipelineMessage) -> Workflow:
         return (await self.router(message)).plan.workflow
+
+    async def _current(self, session: AsyncSession, name: str, tenant_id: str) -> Router:
+        """As the tenant's file says today, with the tenant's thresholds, part of the version as all else."""
+        plan = self.loader.of(tenant_id).plan(name)
+        workflow = adapted(plan.workflow, (await self.tenants.of(tenant_id, session)).settings)
+        if workflow is plan.workflow:
+            return self._remember(plan)
+        known = self._routers.get((name, workflow.content_version))
+        return known or self._remember(self.loader.compile_workflow(workflow))
 
     async def _load(self, name: str, version: str) -> Plan:
         async with self.store.reading() as session:

@@ -70,7 +70,8 @@ class Poster:
     async def _post_to(self, address: str, url: httpx.URL, due: Due) -> Reply:
         """Connected to the address that was checked; the receiver and its certificate go by the name."""
         now, body = utc_now(), due.body.encode()
-        headers = signature.headers(self.key, str(due.id), int(now.timestamp()), body)
+        key = signature.key_of_tenant(self.key, due.tenant_id)
+        headers = signature.headers(key, str(due.id), int(now.timestamp()), body)
         async with self._client.stream(
             "POST",
             url.copy_with(host=address),

@@ -55,6 +55,16 @@ def key_for(settings: Settings) -> bytes | None:
         raise ConfigurationError(f"{path} cannot be used: {error.strerror}", remedy=remedy) from error
 
 
+def secret_of(settings: Settings, tenant_id: str) -> str:
+    """What a tenant's receiver verifies deliveries with. Raises ConfigurationError."""
+    key = key_for(settings)
+    if key is None:
+        raise ConfigurationError(
+            "there is no secret to sign deliveries with", remedy="Set DOCPROC_CALLBACK_SECRET"
+        )
+    return signature.secret_for(signature.key_of_tenant(key, tenant_id))
+
+
 def _key(secret: str, where: str) -> bytes:
     try:
         return signature.key_of(secret)

@@ -8,6 +8,8 @@ import hashlib
 import hmac
 import secrets
 
+from docproc.engine.store.tenants import DEFAULT
+
 PREFIX = "whsec_"
 _SHORTEST, _LONGEST = 24, 64
 
@@ -27,6 +29,19 @@ def key_of(secret: str) -> bytes:
     if not _SHORTEST <= len(key) <= _LONGEST:
         raise ValueError(f"it must stand for {_SHORTEST} to {_LONGEST} bytes, not {len(key)}")
     return key
+
+
+def secret_for(key: bytes) -> str:
+    """A key as receivers are told it."""
+    return PREFIX + base64.b64encode(key).decode()
+
+
+def key_of_tenant(key: bytes, tenant_id: str) -> bytes:
+    """Each tenant's own, made from the installation's: whoever can verify a tenant's answers could forge
+    them, and must not be able to forge another's. `default` has the installation's."""
+    if tenant_id == DEFAULT:
+        return key
+    return hmac.new(key, b"docproc callbacks of " + tenant_id.encode(), hashlib.sha256).digest()
 
 
 def headers(key: bytes, delivery_id: str, timestamp: int, body: bytes) -> dict[str, str]:

@@ -16,6 +16,7 @@ from docproc.people.sign_in import limits, passwords, sessions
 from docproc.people.sign_in.sessions import Session
 from docproc.people.store import accounts, sign_ins
 from docproc.people.store.accounts import Account
+from docproc.people.store.sign_ins import Attempt
 from docproc.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -39,7 +40,8 @@ class Door:
         operator = await self._with_password(name)
         known = operator.password_hash if operator else None
         if not await passwords.fits(known, password) or operator is None:
-            await self._refused("locked" if next_waits else "refused", name, address)
+            attempt = _attempt(operator, address) if operator else Attempt(name, address)
+            await self._refused("locked" if next_waits else "refused", attempt)
             return None
         if known is not None and passwords.is_outdated(known):
             known = await passwords.hash_away(password)
@@ -59,13 +61,14 @@ class Door:
             if password_hash != operator.password_hash:
                 await accounts.renew_hash(session, operator, password_hash)
             await limits.give_back(session, operator.username, address, now)
-            await sign_ins.note(session, "ok", operator.username, address)
+            await sign_ins.note(session, "ok", _attempt(operator, address))
             return await sessions.begin(session, self.settings, operator, now)
 
-    async def _refused(self, outcome: str, name: str, address: str, way: str = "password") -> None:
-        log.warning("sign_in_refused", name=name, address=address, outcome=outcome, way=way)
+    async def _refused(self, outcome: str, attempt: Attempt) -> None:
+        facts = {"name": attempt.name, "address": attempt.address, "way": attempt.way}
+        log.warning("sign_in_refused", outcome=outcome, **facts)
         async with self.store.writing() as session:
-            await sign_ins.note(session, outcome, name, address, way)
+            await sign_ins.note(session, outcome, attempt)
 
     async def change_password(self, operator: Operator, old: str, new: str, address: str) -> Session | None:
         """Ends every session of the person and begins one; None when the old password does not fit.
@@ -75,7 +78,7 @@ class Door:
         passwords.check(new)
         next_waits = await limits.take(self.store, operator.username, address, utc_now())
         if not await passwords.fits(operator.password_hash, old):
-            await self._refused("locked" if next_waits else "refused", operator.username, address)
+            await self._refused("locked" if next_waits else "refused", _attempt(operator, address))
             return None
         hashed, now = await passwords.hash_away(new), utc_now()
         async with self.store.writing() as session:
@@ -94,14 +97,14 @@ class Door:
         if operator is None and self.settings.oidc_create:
             operator = await self._made(subject, claims)
         if operator is None:
-            await self._refused("refused", subject[:255], address, "oidc")
+            await self._refused("refused", Attempt(subject[:255], address, "oidc"))
             raise NotAllowedError(
                 f"nobody here is linked with your identity {subject!r}",
                 remedy="Ask an administrator to run: docproc operator link NAME IDENTITY",
             )
         now = utc_now()
         async with self.store.writing() as session:
-            await sign_ins.note(session, "ok", operator.username, address, "oidc")
+            await sign_ins.note(session, "ok", _attempt(operator, address, "oidc"))
             return await sessions.begin(session, self.settings, operator, now)
 
     async def _linked(self, subject: str) -> Operator | None:
@@ -133,7 +136,11 @@ class Door:
     async def leave(self, token: str, operator: Operator, address: str) -> None:
         async with self.store.writing() as session:
             await sign_ins.end(session, sessions.key_of(token))
-            await sign_ins.note(session, "ended", operator.username, address)
+            await sign_ins.note(session, "ended", _attempt(operator, address))
+
+
+def _attempt(operator: Operator, address: str, way: str = "password") -> Attempt:
+    return Attempt(operator.username, address, way, operator.tenant_id)
 
 
 def is_name(name: str) -> bool:

@@ -9,7 +9,10 @@ from fastapi.responses import RedirectResponse
 
 from docproc.app import App
 from docproc.http import problems
-from docproc.people.sign_in import csrf, sessions
+from docproc.http.access.door import Door as Access
+from docproc.http.access.door import credential
+from docproc.http.access.scopes import Open, needed_by
+from docproc.people.sign_in import csrf, owners, programs, sessions, tenancy
 from docproc.people.sign_in.door import Door
 from docproc.people.sign_in.oidc import Provider, provider_of
 from docproc.people.store.sign_ins import Found
@@ -27,6 +30,7 @@ def register(app: FastAPI) -> None:
     application = _application_of(app)
     app.state.door = Door(application.store, application.settings, app.state.desk.kinds.skills)
     app.state.provider = provider_of(application.settings)
+    app.state.access = Access(application)
     app.add_exception_handler(NotSignedIn, _to_sign_in)
 
 
@@ -46,9 +50,14 @@ def provider(request: Request) -> Provider | None:
 
 
 async def guarded(request: Request) -> None:
-    """A dependency of every router but those that are open to all."""
-    if _application_of(request.app).settings.auth == "on":
-        await signed_in(request)
+    """A dependency of the whole station: only what says that it is open to all is.
+
+    Raises NotSignedIn, Problem 403 or 429, UnknownTaskError or UnknownRequestError.
+    """
+    is_open = isinstance(needed_by(request.scope.get("endpoint")), Open)
+    if _application_of(request.app).settings.auth == "on" and not is_open:
+        operator = (await signed_in(request)).operator
+        await owners.check(request, _application_of(request.app).store, operator.tenant_id)
 
 
 async def signed_in(request: Request) -> Found:
@@ -57,10 +66,14 @@ async def signed_in(request: Request) -> Found:
     if known is not None:
         return known
     application = _application_of(request.app)
-    found = await sessions.current(request, application.store, application.settings)
-    if found is None:
-        raise NotSignedIn
-    await csrf.check(request, found.csrf)
+    if credential(request) is not None:  # no cookie speaks for a program, so no page can make it act
+        found = await programs.signed_in(request, request.app.state.access, application.store)
+    else:
+        session = await sessions.current(request, application.store, application.settings)
+        if session is None:
+            raise NotSignedIn
+        await csrf.check(request, session.csrf)
+        found = await tenancy.as_chosen(request, application, session)
     request.state.signed_in, request.state.csrf = found, found.csrf
     return found
 

@@ -17,8 +17,9 @@ from docproc import __version__
 from docproc.app import App
 from docproc.engine.running.connecting import connect
 from docproc.engine.running.serving import serve_until
-from docproc.errors import DocProcError
+from docproc.errors import DocProcError, UnknownTaskError
 from docproc.http import problems
+from docproc.http.access.scopes import open_to_all
 from docproc.http.bodies import BodyLimits, check_announced
 from docproc.http.exposure import check_station, is_unencrypted
 from docproc.http.guard import Guard
@@ -33,6 +34,7 @@ from docproc.people.station.routes import (
     sign_in,
     supervisor,
     tasks,
+    tenancy,
     work,
 )
 
@@ -53,7 +55,7 @@ def create_app(application: App) -> FastAPI:
         docs_url=None,  # they load scripts from elsewhere
         redoc_url=None,
         lifespan=_lifespan,
-        dependencies=[Depends(check_announced)],
+        dependencies=[Depends(check_announced), Depends(gate.guarded)],
     )
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign] # as FastAPI's own guide has it
     app.state.desk = Desk(application)
@@ -63,10 +65,10 @@ def create_app(application: App) -> FastAPI:
     app.add_middleware(Guard)
     problems.register(app)
     gate.register(app)
-    for module in (tasks, queue, work, supervisor, account):
-        app.include_router(module.router, dependencies=[Depends(gate.guarded)])
-    for open_to_all in (sign_in.router, router):
-        app.include_router(open_to_all)
+    app.add_exception_handler(UnknownTaskError, work.tell_no_task)
+    for module in (tasks, queue, work, supervisor, tenancy, account, sign_in):
+        app.include_router(module.router)
+    app.include_router(router)
     return app
 
 
@@ -79,6 +81,7 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
 
 
 @router.get("/health", summary="Whether the server lives")
+@open_to_all
 async def health() -> dict[str, str]:
     return {"status": "ok"}
 

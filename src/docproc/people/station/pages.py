@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 
 from docproc.application import Link
 from docproc.engine.store.task_tables import Operator
+from docproc.engine.store.tenants import DEFAULT
 from docproc.http.addresses import BACKOFFICE
 from docproc.http.pages import Part, Visitor, pages_of
 from docproc.people.store import holding
@@ -59,4 +60,6 @@ def _visitor(request: Request, operator: Operator | None) -> Visitor | None:
         query=None if has_session else {"operator": operator.username},
         language=operator.language,
         has_password=bool(operator.password_hash),
+        tenant=operator.tenant_id if has_session and operator.tenant_id != DEFAULT else "",
+        is_admin=has_session and operator.role == "admin",
     )

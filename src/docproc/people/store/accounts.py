@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.engine.store import events, rows
 from docproc.engine.store.events import Event
 from docproc.engine.store.task_tables import BackofficeTask, Operator
+from docproc.engine.store.tenants import DEFAULT
 from docproc.errors import UsageError
 from docproc.people.store import holding, sign_ins
 
@@ -30,6 +31,7 @@ class Account:
     language: str | None = None
     password_hash: str | None = None
     oidc_subject: str | None = None
+    tenant_id: str = DEFAULT
 
 
 async def add(session: AsyncSession, account: Account, by: str) -> bool:
@@ -38,7 +40,7 @@ async def add(session: AsyncSession, account: Account, by: str) -> bool:
     row = {**row, "skills": list(account.skills), "is_active": True}
     added = await rows.insert(session, TABLE, [row], on_conflict="nothing", returning="id")
     if added:
-        await _note(session, "added", account.username, by)
+        await _note(session, "added", account, by)
     return bool(added)
 
 
@@ -50,8 +52,11 @@ async def find(session: AsyncSession, username: str) -> Operator:
     return found
 
 
-async def everybody(session: AsyncSession) -> Sequence[Operator]:
-    return list(await session.scalars(select(Operator).order_by(Operator.username)))
+async def everybody(session: AsyncSession, tenant_id: str | None = None) -> Sequence[Operator]:
+    """Of a tenant, or of all."""
+    query = select(Operator).order_by(Operator.username)
+    query = query if tenant_id is None else query.where(Operator.tenant_id == tenant_id)
+    return list(await session.scalars(query))
 
 
 async def by_subject(session: AsyncSession, subject: str) -> Operator | None:
@@ -64,7 +69,7 @@ async def set_password(session: AsyncSession, operator: Operator, password_hash:
     """Whoever was signed in with the old one is not any more."""
     await _change(session, operator.id, password_hash=password_hash)
     await sign_ins.end_all(session, operator.id)
-    await _note(session, "password", operator.username, by)
+    await _note(session, "password", operator, by)
 
 
 async def is_unchanged(session: AsyncSession, operator: Operator) -> bool:
@@ -90,12 +95,12 @@ async def link(session: AsyncSession, operator: Operator, subject: str, by: str)
     if other is not None:
         raise UsageError(f"{subject!r} is {other}'s already", remedy="Each identity belongs to one operator")
     await _change(session, operator.id, oidc_subject=subject)
-    await _note(session, "linked", operator.username, by)
+    await _note(session, "linked", operator, by)
 
 
 async def activate(session: AsyncSession, operator: Operator, by: str) -> None:
     await _change(session, operator.id, is_active=True)
-    await _note(session, "activated", operator.username, by)
+    await _note(session, "activated", operator, by)
 
 
 async def deactivate(session: AsyncSession, operator: Operator, by: str) -> None:
@@ -107,7 +112,7 @@ async def deactivate(session: AsyncSession, operator: Operator, by: str) -> None
     )
     for task_id in list(await session.scalars(held)):
         await holding.let_go(session, task_id, operator.id)
-    await _note(session, "deactivated", operator.username, by)
+    await _note(session, "deactivated", operator, by)
 
 
 async def _change(session: AsyncSession, operator_id: UUID, **values: Any) -> None:
@@ -119,5 +124,7 @@ async def _change(session: AsyncSession, operator_id: UUID, **values: Any) -> No
     )
 
 
-async def _note(session: AsyncSession, outcome: str, name: str, by: str) -> None:
-    await events.record(session, [Event(None, "account", outcome=outcome, data={"name": name, "by": by})])
+async def _note(session: AsyncSession, outcome: str, whom: Account | Operator, by: str) -> None:
+    data = {"name": whom.username, "by": by}
+    note = Event(None, "account", tenant_id=whom.tenant_id, outcome=outcome, data=data)
+    await events.record(session, [note])

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.engine.store import events, rows
 from docproc.engine.store.events import Event
 from docproc.engine.store.task_tables import Operator
+from docproc.engine.store.tenants import DEFAULT
 from docproc.people.tables import SignIn, SignInFailure
 
 SESSIONS: Table = SignIn.__table__  # type: ignore[assignment] # is a Table
@@ -146,7 +147,18 @@ async def forget_failures(session: AsyncSession, now: datetime, forget: timedelt
 # --- audit ----------------------------------------------------------------------------------------------
 
 
-async def note(session: AsyncSession, outcome: str, name: str, address: str, way: str = "password") -> None:
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """Who came, or tried to; of a name that nobody has, no tenant knows."""
+
+    name: str
+    address: str
+    way: str = "password"
+    tenant_id: str = DEFAULT
+
+
+async def note(session: AsyncSession, outcome: str, attempt: Attempt) -> None:
     """For the audit; passwords are never part of it."""
-    data = {"name": name, "address": address, "way": way}
-    await events.record(session, [Event(None, "sign_in", outcome=outcome, data=data)])
+    data = {"name": attempt.name, "address": attempt.address, "way": attempt.way}
+    event = Event(None, "sign_in", tenant_id=attempt.tenant_id, outcome=outcome, data=data)
+    await events.record(session, [event])

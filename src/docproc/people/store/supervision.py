@@ -20,7 +20,7 @@ from docproc.people.audit import Rate
 from docproc.people.store import holding
 
 # What people did, and what was done about their work.
-BY_PEOPLE = ("task", "correction", "view", "account", "sign_in", "reopened", "sla")
+BY_PEOPLE = ("task", "correction", "view", "account", "sign_in", "reopened", "sla", "key", "access")
 # Of a second reading's output, no more than this many are looked at.
 _MOST_READINGS = 20_000
 

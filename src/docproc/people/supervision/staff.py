@@ -163,13 +163,15 @@ async def create(
             remedy="Choose another name",
         )
     _check_role(said.role, may_give)
-    account = Account(username, said.skills, said.role, said.display_name, said.language)
+    account = Account(
+        username, said.skills, said.role, said.display_name, said.language, tenant_id=by.tenant_id
+    )
     if not await accounts.add(session, account, by.username):
         raise InvalidAnswerError(
             "username: it is taken", problems={"username": "it is taken"}, remedy="Choose another name"
         )
     made = await accounts.find(session, username)
-    values: dict[str, Any] = {"shifts": said.shifts, "tenant_id": by.tenant_id, "is_active": said.is_active}
+    values: dict[str, Any] = {"shifts": said.shifts, "is_active": said.is_active}
     await _update(session, made, values)
 
 

@@ -104,10 +104,10 @@ class Embedded:
 
 
 @asynccontextmanager
-async def opened(settings: Settings, workflow: str | None) -> AsyncIterator[Embedded]:
+async def opened(settings: Settings, arrival: Arrival) -> AsyncIterator[Embedded]:
     """Workers for the workflow (for all that the router may choose, without one) until the block ends."""
     async with open_database(settings) as application:
-        worker = application.worker(_components(application, workflow))
+        worker = application.worker(_components(application, arrival))
         stopping = asyncio.Event()
         working = asyncio.create_task(worker.run(stopping))
         try:
@@ -117,11 +117,12 @@ async def opened(settings: Settings, workflow: str | None) -> AsyncIterator[Embe
             await asyncio.gather(working, return_exceptions=True)
 
 
-def _components(application: App, workflow: str | None) -> list[str]:
+def _components(application: App, arrival: Arrival) -> list[str]:
     """Only what the flows name: others may need models, services or time they have no use for."""
-    flows = [application.loader.load(workflow or DEFAULT_WORKFLOW)]
-    if workflow is None:
-        flows += [flow for flow in application.loader.usable() if flow.accepts is not None]
+    loader = application.loader.of(arrival.tenant_id)
+    flows = [loader.load(arrival.workflow or DEFAULT_WORKFLOW)]
+    if arrival.workflow is None:
+        flows += [flow for flow in loader.usable() if flow.accepts is not None]
     return sorted({ROUTER, *(stage.component for flow in flows for stage in flow.stages)})
 
 

@@ -17,6 +17,7 @@ from pydantic_core import to_jsonable_python
 from docproc.apps.documents.cli import embedded
 from docproc.apps.documents.cli.sources import Batch, batches, parse_metadata
 from docproc.apps.documents.cli.view import view
+from docproc.engine.store.tenants import DEFAULT
 from docproc.errors import DocProcError, UsageError
 from docproc.http.reception import Arrival
 from docproc.settings import Settings
@@ -45,6 +46,7 @@ def run(
     channel: str = typer.Option("cli", "--channel", help="Where the files come from"),
     external_id: str = typer.Option(None, "--external-id", help="Your own reference"),
     password: str = typer.Option(None, "--password", help="Opens protected files; it is not kept"),
+    tenant: str = typer.Option(DEFAULT, "--tenant", help="Whose request it is"),
     home: Path = typer.Option(None, "--home", file_okay=False, help="Where data lies (default DOCPROC_HOME)"),
     no_keep: bool = typer.Option(False, "--no-keep", help="Leave no data behind but the answers"),
     as_json: bool = typer.Option(False, "--json", help="One line of JSON per request"),
@@ -53,6 +55,7 @@ def run(
     if home and no_keep:
         raise UsageError("--home and --no-keep contradict each other", remedy="Give one of them")
     arrival = Arrival(
+        tenant_id=tenant,
         workflow=workflow,
         channel=channel,
         external_id=external_id,
@@ -93,7 +96,7 @@ class Run:
         stopping = stop_on_signals(once=True)
         window = max(settings.prefetch_count * REQUESTS_PER_CORE, 8)
         with LiveView(len(self.found), "files") as view:
-            async with embedded.opened(settings, self.arrival.workflow) as engine:
+            async with embedded.opened(settings, self.arrival) as engine:
                 while (self._waiting or self._running) and not stopping.is_set():
                     while self._waiting and len(self._running) < window and not stopping.is_set():
                         await self._submit(engine, view)

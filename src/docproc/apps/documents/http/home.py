@@ -10,6 +10,8 @@ from fastapi.responses import HTMLResponse
 
 from docproc.app import App
 from docproc.apps.documents.review.names import FIELDS, TYPES
+from docproc.http.access.caller import TheCaller
+from docproc.http.access.scopes import Scope, needs
 from docproc.http.context import Application
 from docproc.http.pages import pages_of
 from docproc.texts import Catalogue
@@ -26,9 +28,10 @@ SCRIPT_TEXTS = (
 
 
 @router.get("/")
-async def page(request: Request, application: Application) -> HTMLResponse:
+@needs(Scope.READ)
+async def page(request: Request, application: Application, caller: TheCaller) -> HTMLResponse:
     pages = pages_of(request)
-    workflows = await asyncio.to_thread(_workflow_names, application)
+    workflows = await asyncio.to_thread(_workflow_names, application, caller.tenant_id)
     texts = script_texts(pages.texts, pages.language_of(request))
     return pages.page(request, "documents/home.html", workflows=workflows, texts=texts)
 
@@ -44,7 +47,7 @@ def script_texts(texts: Catalogue, language: str) -> dict[str, Any]:
     }
 
 
-def _workflow_names(application: App) -> list[str]:
+def _workflow_names(application: App, tenant_id: str) -> list[str]:
     """Those that take files: their requests go through the router, to a splitter."""
-    flows = application.loader.usable()
+    flows = application.loader.of(tenant_id).usable()
     return [flow.name for flow in flows if any(stage.component == "splitter" for stage in flow.stages)]

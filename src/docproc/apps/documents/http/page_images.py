@@ -14,6 +14,8 @@ from fastapi.responses import FileResponse
 from docproc.app import App
 from docproc.apps.documents.http.drawings import Asked, Drawings
 from docproc.apps.documents.store import pages
+from docproc.http.access.caller import TheCaller
+from docproc.http.access.scopes import Scope, needs
 from docproc.http.context import Application, RequestId
 from docproc.http.problems import Problem, documented
 from docproc.reading import rendering
@@ -37,9 +39,11 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
     response_class=Response,
     responses=ANSWERS,
 )
+@needs(Scope.READ)
 async def page_image(
     request: Request,
     application: Application,
+    caller: TheCaller,
     request_id: RequestId,
     number: Annotated[int, Path(ge=0, le=1_000_000, description="The page's index over the request, from 0")],
     width: Annotated[
@@ -47,7 +51,7 @@ async def page_image(
     ] = DEFAULT_WIDTH,
     if_none_match: Annotated[str | None, Header()] = None,
 ) -> Response:
-    client = f"address {request.client.host if request.client else 'unknown'}"
+    client = caller.by or f"address {request.client.host if request.client else 'unknown'}"
     return await picture(application, Wanted(client, request_id, number, width), if_none_match)
 
 

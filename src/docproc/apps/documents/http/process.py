@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +15,9 @@ from python_multipart.multipart import parse_options_header
 from docproc.app import App
 from docproc.errors import CallbackError, TooLargeError
 from docproc.http import fields as form_fields
+from docproc.http.access.caller import Caller, TheCaller
+from docproc.http.access.gate import check_tenant
+from docproc.http.access.scopes import Scope, needs
 from docproc.http.bodies import takes
 from docproc.http.context import PLAIN_TEXT, Application
 from docproc.http.models import Received
@@ -62,6 +65,10 @@ FORM_SCHEMA: dict[str, Any] = {
             "description": "The client's own reference. The same content with the same reference and channel "
             "is the same request",
         },
+        "tenant_id": {
+            "type": ["string", "null"], "maxLength": 64, "pattern": PLAIN_TEXT,
+            "description": "Whose it is; no other than the key says",
+        },
         "callback_url": {
             "type": "string", "maxLength": form_fields.LONGEST["callback_url"],
             "pattern": "^(https?://[!-~]+)?$",
@@ -103,13 +110,19 @@ FORM_SCHEMA: dict[str, Any] = {
     },
 )
 @takes(lambda app: _largest(app.state.application.settings), is_streamed=True)
+@needs(Scope.SUBMIT)
 async def process(
-    request: Request, response: Response, application: Application, idempotency_key: IdempotencyKey = None
+    request: Request,
+    response: Response,
+    application: Application,
+    caller: TheCaller,
+    idempotency_key: IdempotencyKey = None,
 ) -> Received:
     form_fields.arrival({}, idempotency_key)  # before the body: a client that waits for a word is spared it
     limit = int(application.settings.max_upload_mb * 1024 * 1024)
     stream = _opened(request, limit)
-    receiving = Receiving(application, reception_of(application).new_request_id(), limit, idempotency_key)
+    request_id = reception_of(application).new_request_id()
+    receiving = Receiving(application, caller, request_id, limit, idempotency_key)
     try:
         async for part in stream.parts():
             await receiving.take(part)
@@ -153,6 +166,7 @@ class Receiving:
     """A submission on its way in."""
 
     application: App
+    caller: Caller
     request_id: UUID
     limit: int
     idempotency_key: str | None
@@ -172,6 +186,8 @@ class Receiving:
             self.fields[part.name] = await part.text(
                 form_fields.METADATA_BYTES if is_metadata else form_fields.FIELD_BYTES
             )
+        elif part.name == "tenant_id" and part.filename is None:
+            check_tenant(self.caller, await part.text(form_fields.FIELD_BYTES))
         elif part.filename is not None:
             said = f"the file came as {part.name[:80]!r}"
             raise Problem(422, "missing_file", said, "Send it in a field called `file`")
@@ -198,10 +214,12 @@ class Receiving:
             yield chunk
 
     async def _arrival(self) -> Arrival:
-        arrival = form_fields.arrival(self.fields, self.idempotency_key)
-        reception_of(self.application).callback_url(arrival)
+        plain = form_fields.arrival(self.fields, self.idempotency_key)
+        arrival = replace(plain, tenant_id=self.caller.tenant_id, by=self.caller.by)
+        await reception_of(self.application).callback_url(arrival)
         if arrival.workflow is not None:
-            await asyncio.to_thread(self.application.loader.plan, arrival.workflow)
+            loader = self.application.loader.of(arrival.tenant_id)
+            await asyncio.to_thread(loader.plan, arrival.workflow)
         return arrival
 
     async def submit(self) -> Admitted:
@@ -212,6 +230,7 @@ class Receiving:
         log.info(
             "request_received",
             request_id=str(accepted.request_id),
+            tenant_id=arrival.tenant_id,
             channel=arrival.channel,
             workflow=arrival.workflow,
             files=len(self.uploads),

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query, Response
 
 from docproc.apps.documents.http import sheets
 from docproc.engine.store import tasks
+from docproc.http.access.scopes import Scope, needs
 from docproc.http.context import Application, RequestId
 from docproc.http.problems import Problem, documented
 from docproc.http.reception import reception_of
@@ -42,6 +43,7 @@ class Format(StrEnum):
         **documented(404, 409, 422, 503),
     },
 )
+@needs(Scope.READ)
 async def result(
     application: Application, request_id: RequestId, format: Annotated[Format, Query()] = Format.JSON
 ) -> Response:

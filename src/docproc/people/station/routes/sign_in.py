@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse, RedirectResponse
 
 from docproc.errors import NotAllowedError
 from docproc.harmless import text_for_logs
+from docproc.http.access.scopes import open_to_all
 from docproc.http.problems import Problem
 from docproc.people import texts
 from docproc.people.sign_in import gate, sessions
@@ -35,6 +36,7 @@ Next = Annotated[str, Query(alias="next", description="Where to go afterwards")]
 
 
 @router.get("/sign-in", summary="The page to sign in on", response_class=Response)
+@open_to_all
 async def show(request: Request, application: Application, next_page: Next = "/") -> Response:
     if application.settings.auth == "off":
         return RedirectResponse("/", 303)
@@ -43,6 +45,7 @@ async def show(request: Request, application: Application, next_page: Next = "/"
 
 
 @router.post("/sign-in", summary="Sign in with name and password", response_class=Response)
+@open_to_all
 async def sign_in(request: Request, application: Application, door: DoorOf, said: Said) -> Response:
     """A page is redirected; a program gets `{"operator", "csrf"}`. 429 with Retry-After: wait."""
     must_be_on(application.settings)
@@ -58,6 +61,7 @@ async def sign_in(request: Request, application: Application, door: DoorOf, said
 
 
 @router.post("/sign-out", summary="End the session", response_class=Response)
+@open_to_all
 async def sign_out(request: Request, application: Application, door: DoorOf) -> Response:
     must_be_on(application.settings)
     operator = (await gate.signed_in(request)).operator
@@ -73,6 +77,7 @@ async def sign_out(request: Request, application: Application, door: DoorOf) -> 
 
 
 @router.get("/sign-in/oidc", summary="Go to the identity provider", response_class=Response)
+@open_to_all
 async def go(
     request: Request, application: Application, provider: ProviderOf, next_page: Next = "/"
 ) -> Response:
@@ -97,6 +102,7 @@ async def go(
 @router.get(
     "/sign-in/oidc/back", summary="Where the identity provider leads back to", response_class=Response
 )
+@open_to_all
 async def come_back(
     request: Request,
     application: Application,

@@ -29,7 +29,10 @@ TABS = (
     ("/supervisor/operators", "sup_operators"),
     ("/supervisor/quality", "sup_quality"),
     ("/supervisor/audit", "sup_audit"),
+    ("/supervisor/keys", "sup_keys"),
 )
+# For administrators of the installation.
+TENANTS_TAB = ("/supervisor/tenants", "sup_tenants")
 
 
 async def _chief(request: Request, operator: Supervisor) -> Operator:
@@ -85,7 +88,7 @@ def shown(
         "who": who,
         "link": partial(_link, who),
         "request_link": partial(_request_link, request, who),
-        "tabs": _tabs(request),
+        "tabs": _tabs(request, operator),
         "label": telling.label,
         "problem": telling.problem,
         "skill_name": telling.skill,
@@ -122,9 +125,10 @@ def _request_link(request: Request, who: str, request_id: UUID) -> str | None:
         return None
 
 
-def _tabs(request: Request) -> list[tuple[str, str]]:
+def _tabs(request: Request, operator: Operator | None) -> list[tuple[str, str]]:
     """(address, key of its text): the applications' pages stand between people and what they did."""
     manifests = request.app.state.desk.application.applications.all
     links = [link for one in manifests for link in one.views.navigation if link.server == "backoffice"]
     added = [(link.href, link.text) for link in links if link.href.startswith("/supervisor/")]
-    return [*TABS[:2], *added, *TABS[2:]]
+    is_admin = bool(getattr(request.state, "csrf", "")) and operator is not None and operator.role == "admin"
+    return [*TABS[:2], *added, *TABS[2:], *([TENANTS_TAB] if is_admin else [])]

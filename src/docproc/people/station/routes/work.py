@@ -9,6 +9,7 @@ from fastapi.responses import Response
 
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.errors import UnknownTaskError
+from docproc.http import problems
 from docproc.people.desk import Desk
 from docproc.people.kinds import asked
 from docproc.people.standing import Standing, standing
@@ -32,7 +33,7 @@ async def task_page(request: Request, desk: DeskOf, task_id: TaskId, operator: V
     try:
         task = await desk.find(task_id)
     except UnknownTaskError:
-        return pages.page(request, "gone.html", operator, status=404, why="unknown")
+        return _gone(request, operator)
     stands = standing(task, operator)
     if stands is Standing.FREE:
         label = desk.kinds.listed(task, pages.language_of(request, operator)).label
@@ -42,6 +43,20 @@ async def task_page(request: Request, desk: DeskOf, task_id: TaskId, operator: V
         return pages.page(request, "gone.html", operator, status=status, why=stands.value)
     await desk.view(task_id, operator)
     return await _work(request, desk, task, operator)
+
+
+async def tell_no_task(request: Request, error: Exception) -> Response:
+    """The gate found that there is no such task, or that it is another tenant's: the same page, or the same
+    answer to a program."""
+    assert isinstance(error, UnknownTaskError)
+    session = getattr(request.state, "signed_in", None)
+    if session is not None and request.scope.get("endpoint") is task_page:
+        return _gone(request, session.operator)
+    return problems.answer(404, "unknown_task", str(error.args[0]), error.remedy)
+
+
+def _gone(request: Request, operator: Operator) -> Response:
+    return pages.page(request, "gone.html", operator, status=404, why="unknown")
 
 
 async def _work(request: Request, desk: Desk, task: BackofficeTask, operator: Operator) -> Response:

@@ -10,8 +10,14 @@ export class Refused extends Error {
   }
 }
 
+/** What a change must carry where people sign in: the token of their session. */
+function proof() {
+  const token = document.querySelector('meta[name="csrf"]')?.content;
+  return token ? { "X-CSRF-Token": token } : {};
+}
+
 export async function call(path, options) {
-  const answer = await fetch(path, { ...options, headers: { Accept: "application/json" } });
+  const answer = await fetch(path, { ...options, headers: { Accept: "application/json", ...proof() } });
   const body = await answer.json();
   if (!answer.ok) throw new Refused(body.error);
   return body;
@@ -42,6 +48,7 @@ export function send(file) {
     };
     request.open("POST", "/process");
     request.setRequestHeader("Accept", "application/json");
+    for (const [name, value] of Object.entries(proof())) request.setRequestHeader(name, value);
     request.send(formOf(file));
   });
 }
