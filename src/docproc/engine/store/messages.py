@@ -155,27 +155,34 @@ async def pending(session: AsyncSession, dialect: str, ids: Sequence[UUID]) -> d
 
 # --- leases -----------------------------------------------------------------------------------------
 
-_ORDER = "band DESC, deadline_utc, created_at"
+ORDER = "band DESC, deadline_utc, created_at"
 
 
 async def claim_ready(
     connection: AsyncConnection, dialect: str, queue: str, limit: int, worker_id: str
 ) -> list[Row[Any]]:
-    """Lease the most urgent ready rows of a queue; other workers skip what is being leased."""
+    """Lease the most urgent ready rows of a queue, whoever's they are; others skip what is being leased.
+
+    Only where `DOCPROC_FAIR_ORDER` is off: the index is made for turns (store/turns.py).
+    """
     leased = await rows.execute(
         connection,
-        _picked(dialect, f"queue = :queue AND state = 'ready' ORDER BY {_ORDER} LIMIT :limit")
+        picked(dialect, f"queue = :queue AND state = 'ready' ORDER BY {ORDER} LIMIT :limit")
         + " UPDATE messages SET state = 'leased', worker_id = :worker WHERE id IN (SELECT id FROM picked) "
         "RETURNING id, body, attempt, cursor, band, deadline_utc, created_at",
         worker=worker_id,
         queue=queue,
         limit=limit,
     )
-    # RETURNING promises no order.
-    return sorted(leased, key=lambda row: (-row.band, row.deadline_utc, row.created_at))
+    return in_order(leased)
 
 
-def _picked(dialect: str, which: str) -> str:
+def in_order(taken: Sequence[Row[Any]]) -> list[Row[Any]]:
+    """RETURNING promises no order."""
+    return sorted(taken, key=lambda row: (-row.band, row.deadline_utc, row.created_at))
+
+
+def picked(dialect: str, which: str) -> str:
     """Rows chosen and locked once; without MATERIALIZED PostgreSQL may run the choice again and lock more."""
     if dialect == "sqlite":
         return f"WITH picked AS (SELECT id FROM messages WHERE {which})"
@@ -300,7 +307,7 @@ async def release_held(
     which = "request_id = :request AND state = 'held' AND held_by = :held_by ORDER BY created_at LIMIT :count"
     return await rows.execute(
         session,
-        _picked(dialect, which) + " UPDATE messages SET state = :state, worker_id = :worker, held_by = NULL "
+        picked(dialect, which) + " UPDATE messages SET state = :state, worker_id = :worker, held_by = NULL "
         "WHERE id IN (SELECT id FROM picked) RETURNING id, queue, band, body",
         request=request_id,
         held_by=held_by,
@@ -317,7 +324,7 @@ async def take_unsent(connection: AsyncConnection, limit: int, worker_id: str) -
     """Rows no broker has a copy of: this worker will publish them and vouches for it."""
     return await rows.execute(
         connection,
-        _picked("postgresql", f"state = 'ready' ORDER BY {_ORDER} LIMIT :limit")
+        picked("postgresql", f"state = 'ready' ORDER BY {ORDER} LIMIT :limit")
         + " UPDATE messages SET state = 'sent', worker_id = :worker, available_at = clock_timestamp() "
         "WHERE id IN (SELECT id FROM picked) RETURNING id, queue, band, body",
         worker=worker_id,
@@ -332,7 +339,7 @@ async def take_overdue(
     old = "state = 'sent' AND available_at < clock_timestamp() - make_interval(secs => :ttl) LIMIT :limit"
     return await rows.execute(
         connection,
-        _picked("postgresql", old)
+        picked("postgresql", old)
         + " UPDATE messages SET worker_id = :worker, available_at = clock_timestamp() "
         "WHERE id IN (SELECT id FROM picked) RETURNING id, queue, band, body",
         worker=worker_id,
@@ -393,7 +400,7 @@ async def reband(
     which = f"{rows.among(dialect, 'request_id', ':ids')} AND band {'<' if higher else '>'} :band"
     changed = await rows.execute(
         connection,
-        _picked(dialect, which) + " UPDATE messages SET band = :band WHERE id IN (SELECT id FROM picked) "
+        picked(dialect, which) + " UPDATE messages SET band = :band WHERE id IN (SELECT id FROM picked) "
         "RETURNING id, queue, band, body, state",
         ids=_ids(dialect, request_ids),
         band=band,
