@@ -30,10 +30,14 @@ class Outgoing:
     queue: str
     held_by: str | None = None
     body: str = ""
+    # Not sent at once: other tenants' messages may go first.
+    is_kept_back: bool = False
 
     @classmethod
-    def of(cls, message: PipelineMessage, queue: str, held_by: str | None = None) -> Outgoing:
-        return cls(message, queue, held_by, message.model_dump_json())
+    def of(
+        cls, message: PipelineMessage, queue: str, held_by: str | None = None, *, is_kept_back: bool = False
+    ) -> Outgoing:
+        return cls(message, queue, held_by, message.model_dump_json(), is_kept_back)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,7 @@ async def send(
 def _row(item: Outgoing, now: datetime, state: MessageState, worker_id: str | None) -> dict[str, Any]:
     message = item.message
     held = item.held_by is not None
+    state, worker_id = (MessageState.READY, None) if item.is_kept_back else (state, worker_id)
     return {
         "id": message.message_id,
         "tenant_id": message.tenant_id,
@@ -163,8 +168,7 @@ async def claim_ready(
 ) -> list[Row[Any]]:
     """Lease the most urgent ready rows of a queue, whoever's they are; others skip what is being leased.
 
-    Only where `DOCPROC_FAIR_ORDER` is off: the index is made for turns (store/turns.py).
-    """
+    Only where DOCPROC_FAIR_ORDER is off; see turns.py."""
     leased = await rows.execute(
         connection,
         picked(dialect, f"queue = :queue AND state = 'ready' ORDER BY {ORDER} LIMIT :limit")
