@@ -8,8 +8,9 @@ starts at the time of those that had, so that nobody saves up turns; one that is
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 LOWEST_BAND, HIGHEST_BAND = 0, 9
 # So many tenants share a claim at most, in larger parts where there are more: each costs a statement.
@@ -40,6 +41,8 @@ class Turn:
     lowest: int = LOWEST_BAND
     highest: int = HIGHEST_BAND
     is_aged: bool = False
+    # Of a tenant that had less than its share of what a broker has.
+    is_behind: bool = False
 
 
 class FairOrder:
@@ -81,6 +84,21 @@ class FairOrder:
         found = [aged, *shares] if aged is not None else shares
         return [turn for turn in found if turn.number > 0]
 
+    def behind(self, released: Mapping[str, int]) -> list[Turn]:
+        """Turns of those who wait and had less than their share of what was `released` to a broker lately.
+
+        What the broker still has of it was released before they came, but nobody works on it yet: they go
+        before it, until they have had their share.
+        """
+        if not self._groups:
+            return []
+        top = max(group.band for group in self._groups)
+        waiting = sorted({group.tenant_id for group in self._groups if group.band == top})
+        everybody = sum(self._weight(tenant) for tenant in {*waiting, *released})
+        due = sum(released.values()) / everybody
+        lags = {tenant: int(due * self._weight(tenant)) - released.get(tenant, 0) for tenant in waiting}
+        return [Turn(t, lag, lowest=top, is_behind=True) for t, lag in lags.items() if lag > 0]
+
     def took(self, turn: Turn, number: int) -> None:
         """`number` messages were taken on a turn; fewer than it allowed: there are no more of that kind."""
         self._had[turn.tenant_id] = self.start_of(turn.tenant_id) + number / self._weight(turn.tenant_id)
@@ -93,6 +111,10 @@ class FairOrder:
             self._now = max(self._now, min(waiting))
         else:
             self._now = max(self._now, self._had[turn.tenant_id])
+
+    def times(self, turn: Turn) -> Iterator[float]:
+        """The virtual times of the messages of a turn, one by one; to be asked before they are taken."""
+        return count(self.start_of(turn.tenant_id), 1 / self._weight(turn.tenant_id))
 
     def gave_back(self, tenant_id: str, number: int) -> None:
         """Messages were taken and not used."""

@@ -72,8 +72,8 @@ class Copy:
     queue: str
     band: int
     body: bytes
-    # It has waited too long: whatever the band, it goes before everything that the broker has.
-    is_aged: bool = False
+    # Whatever its band, it goes before everything that the broker has.
+    goes_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,3 +97,18 @@ def test_what_was_given_back_is_not_charged() -> None:
     order.gave_back("b", 1)
     order.see(groups)
     assert [turn.tenant_id for turn in order.turns(1)] == ["b"]
+
+
+def test_tenant_behind_its_share_of_what_a_broker_has_goes_first_up_to_it() -> None:
+    order = FairOrder(60)
+    order.see([Group("a", 5), Group("b", 5, 3.0)])
+    assert order.behind({"a": 8}) == [Turn("b", 6, 5, is_behind=True)]
+    assert order.behind({"a": 4, "b": 4}) == [Turn("b", 2, 5, is_behind=True)]
+    assert order.behind({"a": 2, "b": 6}) == []
+    assert order.behind({}) == []
+
+
+def test_less_urgent_tenant_is_not_behind() -> None:
+    order = FairOrder(60)
+    order.see([Group("a", 9), Group("b", 5)])
+    assert order.behind({"a": 8}) == []

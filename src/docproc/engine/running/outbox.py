@@ -142,7 +142,7 @@ class Outbox:
                 r.message,
                 r.queue,
                 r.held_by,
-                is_kept_back=r.held_by is None and not releasing.may_send(r.queue),
+                is_kept_back=r.held_by is None and not releasing.may_send(r.queue, r.message.tenant_id),
             )
             for r in sending.routed
         ]

@@ -8,15 +8,18 @@ and is released in fair order as the workers take from the queue.
 from __future__ import annotations
 
 import time
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 import structlog
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.engine.fair_order import FairOrder
+from docproc.engine.fair_order import FairOrder, Turn
 from docproc.engine.running.sending import copy_of
 from docproc.engine.store import rows, turns
 from docproc.engine.store.session import Store
@@ -33,7 +36,7 @@ FIRST_WINDOW = 16
 LEAST_WINDOW = 2
 MOST_WINDOW = 2000
 # Rows that others have left behind are looked after less often, because they do it themselves as a rule.
-OTHERS_SECONDS = 0.2
+OTHERS_SECONDS = 0.05
 # How soon a process knows of the first tenant beside `default`.
 TENANTS_SECONDS = 2.0
 
@@ -50,7 +53,13 @@ class Room:
     left: int = FIRST_WINDOW
     # Rows were kept back here since the last look.
     keeps_back: bool = False
+    # Whose the latest copies were.
+    latest: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_WINDOW))
     pause_seconds: float = LOOK_SECONDS
+
+    def released(self, waiting: int) -> Counter[str]:
+        """Whose copies went there lately, as far as the broker still has some of them."""
+        return Counter(islice(reversed(self.latest), self.window + waiting if waiting else 0))
 
     def adapt(self, state: QueueState, *, is_waiting: bool) -> int:
         """How many more may go there now."""
@@ -113,13 +122,14 @@ class Releasing:
                 self._has_tenants = bool(await rows.execute(connection, _OTHER_TENANTS))
         self._good_until = time.monotonic() + TENANTS_SECONDS
 
-    def may_send(self, queue: str) -> bool:
+    def may_send(self, queue: str, tenant_id: str) -> bool:
         """Whether one more message may go to a queue at once; else it waits for its turn."""
         if not self.is_active or queue in self._notices:
             return True
         room = self._room(queue)
         if room.left > 0 and not room.keeps_back:
             room.left -= 1
+            room.latest.append(tenant_id)
             if room.left * 2 == room.window:
                 self.nudge()  # before there is none: looking takes a moment
             return True
@@ -148,10 +158,10 @@ class Releasing:
         if not is_waiting:
             room.left = number
             return None
-        taken = await self._take(queue, room, number)
+        taken = await self._take(queue, room, number, state.waiting if state else 0)
         released.copies += taken
         if room.order.is_empty:
-            room.left = number - len(taken)
+            room.left = max(0, number - len(taken))
             return None
         room.left = 0  # whoever sends now waits for those who wait already
         room.keeps_back = was_kept_back
@@ -159,19 +169,24 @@ class Releasing:
         room.pause_seconds = LOOK_SECONDS if taken else longer
         return room.pause_seconds if was_kept_back else OTHERS_SECONDS
 
-    async def _take(self, queue: str, room: Room, number: int) -> list[Copy]:
-        taken: list[Copy] = []
+    async def _take(self, queue: str, room: Room, number: int, waiting: int) -> list[Copy]:
+        """Copies of what may go now, each tenant's between the others', as their times have it."""
+        taken: list[tuple[float, Copy]] = []
         async with self.store.claiming() as connection:
             room.order.see(await turns.groups(connection, queue))
-            while len(taken) < number and (due := room.order.turns(number - len(taken))):
+            due = room.order.behind(room.released(waiting)) or room.order.turns(number)
+            while due:
                 for turn in due:
+                    times = room.order.times(turn)
                     found = await turns.take_unsent(connection, queue, turn, self.worker_id)
                     room.order.took(turn, len(found))
-                    taken += [self._copy(row, is_aged=turn.is_aged) for row in found]
-        return taken
+                    room.latest.extend([turn.tenant_id] * len(found))
+                    taken += zip(times, (self._copy(row, turn) for row in found), strict=False)
+                due = room.order.turns(number - len(taken)) if len(taken) < number else []
+        return [copy for _, copy in sorted(taken, key=itemgetter(0))]
 
-    def _copy(self, row: Row[Any], *, is_aged: bool) -> Copy:
-        return replace(copy_of(row, self.topology), is_aged=is_aged)
+    def _copy(self, row: Row[Any], turn: Turn) -> Copy:
+        return replace(copy_of(row, self.topology), goes_first=turn.is_aged or turn.is_behind)
 
     def _room(self, queue: str) -> Room:
         if queue not in self._rooms:

@@ -22,9 +22,9 @@ from docproc.engine.transport import Copy
 
 # Marks copies of our rows; anything else on a queue was written by another system.
 OWN_TYPE = "docproc.engine.message"
-# Added to the band of a copy that has waited too long. Above its highest priority a broker knows no
-# differences: such a copy goes first, and its band can still be read off it.
-AGED = 10
+# Added to the band of a copy that goes first. Above its highest priority a broker knows no differences, and
+# the band can still be read off it.
+FIRST = 10
 
 
 async def publish(channel: Any, copies: Sequence[Copy]) -> list[asyncio.Future[Any]]:
@@ -50,7 +50,7 @@ def _frames(channel: Any, copy: Copy) -> bytes:
     properties = Basic.Properties(
         content_type="application/json",
         delivery_mode=2,
-        priority=copy.band + AGED if copy.is_aged else copy.band,
+        priority=copy.band + FIRST if copy.goes_first else copy.band,
         message_id=str(copy.message_id),
         message_type=OWN_TYPE,
     )

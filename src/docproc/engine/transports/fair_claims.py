@@ -12,10 +12,10 @@ from docproc.engine.fair_order import FairOrder, Turn
 from docproc.engine.store import turns
 from docproc.engine.store.session import Store
 
-# How old the knowledge of who waits may be while there is more than one claim of work, and how much longer
-# than the look itself it is used: looking must not become the work.
+# How old the knowledge of who waits may be while there is work, and how much longer than the quickest look it
+# is used: looking must not become the work.
 LOOK_SECONDS = 0.025
-LEAST_RATIO = 50.0
+LEAST_RATIO = 20.0
 LONGEST_SECONDS = 0.2
 
 
@@ -30,6 +30,7 @@ class FairClaims:
         # Whose messages came last: most likely those that come next, so they need no look.
         self._latest: str | None = None
         self._good_until = 0.0
+        self._look_seconds = LONGEST_SECONDS
         self._was_idle = True
 
     @property
@@ -56,7 +57,9 @@ class FairClaims:
         began = time.monotonic()
         self.order.see(await turns.groups(connection, self.queue))
         now = time.monotonic()
-        self._good_until = now + min(max(LOOK_SECONDS, LEAST_RATIO * (now - began)), LONGEST_SECONDS)
+        # By the quickest one, because others tell more of a busy machine than of looking.
+        self._look_seconds = min(now - began, self._look_seconds * 1.1)
+        self._good_until = now + min(max(LOOK_SECONDS, LEAST_RATIO * self._look_seconds), LONGEST_SECONDS)
 
     async def _claim(self, connection: AsyncConnection, limit: int) -> list[Row[Any]]:
         taken: list[Row[Any]] = []

@@ -292,15 +292,15 @@ class RabbitMqTransport(Transport):
             raise TransportError(f"RabbitMQ did not accept a copy: {error}") from error
 
     async def look(self, queue: str) -> QueueState | None:
-        if self._connection is None:
+        if (connection := self._connection) is None:
             return None
         try:
             async with asyncio.timeout(CLOSE_TIMEOUT_SECONDS):
                 if self._looker is None or self._looker.is_closed:
-                    self._looker = await self._connection.channel(publisher_confirms=False)
+                    self._looker = await connection.channel(publisher_confirms=False)
                 found = await self._looker.queue_declare(queue, passive=True)
-                return QueueState(found.message_count or 0, found.consumer_count or 0)
-        except _LOST:  # a queue that is gone is declared again elsewhere
+            return QueueState(found.message_count or 0, found.consumer_count or 0)
+        except _LOST:
             return None
 
     # --- consuming ------------------------------------------------------------------------------------
@@ -436,7 +436,7 @@ def _delivery(queue: str, message: DeliveredMessage) -> Delivery:
         queue=queue,
         body=message.body,
         message_id=UUID(properties.message_id) if own and properties.message_id else None,
-        band=None if properties.priority is None else properties.priority % amqp_batch.AGED,
+        band=None if properties.priority is None else properties.priority % amqp_batch.FIRST,
         is_own=own,
         handle=message,
     )
