@@ -21,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.fair_order import FairOrder, Turn
 from docproc.engine.running.sending import copy_of
-from docproc.engine.store import rows, turns
+from docproc.engine.store import turns
 from docproc.engine.store.session import Store
 from docproc.engine.transport import Copy, QueueState, Topology, Transport
 
@@ -39,8 +39,6 @@ MOST_WINDOW = 2000
 OTHERS_SECONDS = 0.05
 # How soon a process knows of the first tenant beside `default`.
 TENANTS_SECONDS = 2.0
-
-_OTHER_TENANTS = "SELECT 1 FROM tenants WHERE tenant_id <> 'default' LIMIT 1"
 
 
 @dataclass(slots=True)
@@ -116,10 +114,10 @@ class Releasing:
         if not self.is_on or time.monotonic() < self._good_until:
             return
         if session is not None:
-            self._has_tenants = bool(await rows.execute(session, _OTHER_TENANTS))
+            self._has_tenants = await turns.has_tenants(session)
         else:
             async with self.store.claiming() as connection:
-                self._has_tenants = bool(await rows.execute(connection, _OTHER_TENANTS))
+                self._has_tenants = await turns.has_tenants(connection)
         self._good_until = time.monotonic() + TENANTS_SECONDS
 
     def may_send(self, queue: str, tenant_id: str) -> bool:

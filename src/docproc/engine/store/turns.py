@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy.engine import Row
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from docproc.engine.fair_order import Group, Turn
 from docproc.engine.message import utc_now
@@ -53,6 +53,13 @@ WITH RECURSIVE queues_waiting (queue) AS (
 SELECT queue FROM queues_waiting WHERE queue IS NOT NULL
 """
 
+_OTHERS = f"""
+SELECT EXISTS (SELECT 1 FROM messages WHERE {_READY} AND tenant_id < :tenant)
+    OR EXISTS (SELECT 1 FROM messages WHERE {_READY} AND tenant_id > :tenant) AS are_there
+"""
+
+_OTHER_TENANTS = "SELECT 1 FROM tenants WHERE tenant_id <> 'default' LIMIT 1"
+
 _TURN = f"{_READY} AND tenant_id = :tenant AND band BETWEEN :lowest AND :highest"
 _MINE = f"{_TURN} ORDER BY {ORDER} LIMIT :limit"
 
@@ -70,6 +77,17 @@ async def groups(connection: AsyncConnection, queue: str) -> list[Group]:
         )
         for row in found
     ]
+
+
+async def others_wait(connection: AsyncConnection, queue: str, tenant_id: str) -> bool:
+    """Whether anything is ready in a queue that is not this tenant's."""
+    (found,) = await rows.execute(connection, _OTHERS, queue=queue, tenant=tenant_id)
+    return bool(found.are_there)
+
+
+async def has_tenants(session: AsyncSession | AsyncConnection) -> bool:
+    """Whether there is anybody beside `default`."""
+    return bool(await rows.execute(session, _OTHER_TENANTS))
 
 
 async def queues(connection: AsyncConnection) -> list[str]:

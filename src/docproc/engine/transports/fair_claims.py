@@ -11,12 +11,17 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from docproc.engine.fair_order import FairOrder, Turn
 from docproc.engine.store import turns
 from docproc.engine.store.session import Store
+from docproc.engine.store.tenants import DEFAULT
 
 # How old the knowledge of who waits may be while there is work, and how much longer than the quickest look it
 # is used: looking must not become the work.
 LOOK_SECONDS = 0.025
 LEAST_RATIO = 20.0
 LONGEST_SECONDS = 0.2
+# How often everything is looked at (the bands of a tenant alone; whether there are other tenants at all), and
+# how often where nothing was found.
+ALL_SECONDS = 2.0
+EMPTY_SECONDS = 0.1
 
 
 class FairClaims:
@@ -28,10 +33,14 @@ class FairClaims:
         self.worker_id = worker_id
         self.order = FairOrder(aging_seconds)
         # Whose messages came last: most likely those that come next, so they need no look.
-        self._latest: str | None = None
+        self._latest = DEFAULT
         self._good_until = 0.0
         self._look_seconds = LONGEST_SECONDS
         self._was_idle = True
+        # Everything that waits is of the tenant that came last, as far as was seen.
+        self._is_alone = False
+        self._has_tenants = True
+        self._seen_all_at = -ALL_SECONDS
 
     @property
     def seconds_to_look(self) -> float:
@@ -44,8 +53,7 @@ class FairClaims:
             if not self._was_idle and time.monotonic() >= self._good_until:
                 await self._look(connection)
             taken = await self._claim(connection, limit)
-            if not taken:
-                await self._look(connection)
+            if not taken and await self._look(connection, EMPTY_SECONDS):
                 taken = await self._claim(connection, limit)
         self._was_idle = not taken
         return taken
@@ -53,13 +61,33 @@ class FairClaims:
     def gave_back(self, tenant_id: str) -> None:
         self.order.gave_back(tenant_id, 1)
 
-    async def _look(self, connection: AsyncConnection) -> None:
+    async def _look(self, connection: AsyncConnection, age_seconds: float = ALL_SECONDS) -> bool:
+        """Find out who waits, all of it if that was not done for so long; False: nobody but the latest."""
         began = time.monotonic()
-        self.order.see(await turns.groups(connection, self.queue))
+        if began >= self._seen_all_at + age_seconds:
+            self._has_tenants = await turns.has_tenants(connection)
+            self._seen_all_at = began
+        elif not self._has_tenants:
+            self._good_until = self._seen_all_at + ALL_SECONDS
+            return False
+        elif not await self._others_wait(connection):
+            self._good_until = time.monotonic() + LOOK_SECONDS
+            return False
+        groups = await turns.groups(connection, self.queue)
+        self._is_alone = {group.tenant_id for group in groups} <= {self._latest}
+        self.order.see(groups)
         now = time.monotonic()
         # By the quickest one, because others tell more of a busy machine than of looking.
         self._look_seconds = min(now - began, self._look_seconds * 1.1)
         self._good_until = now + min(max(LOOK_SECONDS, LEAST_RATIO * self._look_seconds), LONGEST_SECONDS)
+        return True
+
+    async def _others_wait(self, connection: AsyncConnection) -> bool:
+        """Quicker to find out than who they are: mostly nobody."""
+        if not self._is_alone:
+            return True
+        self._is_alone = not await turns.others_wait(connection, self.queue, self._latest)
+        return not self._is_alone
 
     async def _claim(self, connection: AsyncConnection, limit: int) -> list[Row[Any]]:
         taken: list[Row[Any]] = []
@@ -76,6 +104,6 @@ class FairClaims:
 
     def _turns(self, limit: int, *, is_first: bool) -> list[Turn]:
         due = self.order.turns(limit)
-        if not due and is_first and self._latest is not None:
+        if not due and is_first:
             return [Turn(self._latest, limit)]
         return due
