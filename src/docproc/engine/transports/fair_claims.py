@@ -15,13 +15,15 @@ from docproc.engine.store.tenants import DEFAULT
 
 # How old the knowledge of who waits may be while there is work, and how much longer than the quickest look it
 # is used: looking must not become the work.
-LOOK_SECONDS = 0.025
-LEAST_RATIO = 20.0
+LOOK_SECONDS = 0.01
+LEAST_RATIO = 10.0
 LONGEST_SECONDS = 0.2
-# How often everything is looked at (the bands of a tenant alone; whether there are other tenants at all), and
-# how often where nothing was found.
+# The same where one tenant was alone.
+ALONE_SECONDS = 0.025
+# How often everything is looked at, also the bands of a tenant alone; and how often it is asked whether there
+# are other tenants at all.
 ALL_SECONDS = 2.0
-EMPTY_SECONDS = 0.1
+TENANTS_SECONDS = 0.5
 
 
 class FairClaims:
@@ -40,6 +42,7 @@ class FairClaims:
         # Everything that waits is of the tenant that came last, as far as was seen.
         self._is_alone = False
         self._has_tenants = True
+        self._asked_at = -TENANTS_SECONDS
         self._seen_all_at = -ALL_SECONDS
 
     @property
@@ -53,7 +56,7 @@ class FairClaims:
             if not self._was_idle and time.monotonic() >= self._good_until:
                 await self._look(connection)
             taken = await self._claim(connection, limit)
-            if not taken and await self._look(connection, EMPTY_SECONDS):
+            if not taken and await self._look(connection):
                 taken = await self._claim(connection, limit)
         self._was_idle = not taken
         return taken
@@ -61,18 +64,20 @@ class FairClaims:
     def gave_back(self, tenant_id: str) -> None:
         self.order.gave_back(tenant_id, 1)
 
-    async def _look(self, connection: AsyncConnection, age_seconds: float = ALL_SECONDS) -> bool:
-        """Find out who waits, all of it if that was not done for so long; False: nobody but the latest."""
+    async def _look(self, connection: AsyncConnection) -> bool:
+        """Find out who waits; False: nobody but the latest, as far as is known."""
         began = time.monotonic()
-        if began >= self._seen_all_at + age_seconds:
+        if began >= self._asked_at + TENANTS_SECONDS:
             self._has_tenants = await turns.has_tenants(connection)
-            self._seen_all_at = began
-        elif not self._has_tenants:
-            self._good_until = self._seen_all_at + ALL_SECONDS
-            return False
-        elif not await self._others_wait(connection):
-            self._good_until = time.monotonic() + LOOK_SECONDS
-            return False
+            self._asked_at = began
+        if began < self._seen_all_at + ALL_SECONDS:
+            if not self._has_tenants:
+                self._good_until = self._asked_at + TENANTS_SECONDS
+                return False
+            if not await self._others_wait(connection):
+                self._good_until = time.monotonic() + ALONE_SECONDS
+                return False
+        self._seen_all_at = began
         groups = await turns.groups(connection, self.queue)
         self._is_alone = {group.tenant_id for group in groups} <= {self._latest}
         self.order.see(groups)
