@@ -110,7 +110,9 @@ async def test_roles_see_fewer_entries_and_links_say_who_asks(tmp_path: Path, sh
     assert supervisor[2] == ("/supervisor?operator=ana+b", "", "Supervisión") and len(supervisor) == 4
 
 
-async def test_where_people_sign_in_the_gateway_leads_them_there(tmp_path: Path, shop: Application) -> None:
+async def test_where_people_sign_in_the_gateway_leads_them_there(
+    tmp_path: Path, shop: Application
+) -> None:
     settings = {"auth": "on", "backoffice_url": "https://review.example"}
     async with asking(servers.gateway(with_shop(tmp_path, shop, **settings))) as client:
         page = await client.get("/stock?lang=en", headers={"Sec-Fetch-Mode": "navigate"})
