@@ -50,6 +50,7 @@ format: install
 bench: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r bench/peers/requirements.txt
 	$(BIN)/python bench/fanout.py
+	$(BIN)/python bench/fairness.py
 	$(BIN)/python bench/faults.py
 	$(BIN)/python bench/chaos.py --quick
 	$(BIN)/python bench/steady.py --quick

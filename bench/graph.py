@@ -55,7 +55,7 @@ class Split(BaseComponent):
     takes = "request"
     gives = "unit"
 
-    async def process_message(  # type: ignore[override] # a generator is allowed
+    async def process_message(
         self, message: PipelineMessage, session: AsyncSession
     ) -> AsyncIterator[Emission]:
         for index in range(message.payload["pages"]):

@@ -66,7 +66,7 @@ class System:
         self.name = name
         self.scale = scale
         self.has_monitor = name == DOCPROC
-        order = {} if self.has_monitor else {ORDER_VARIABLE: BY_AGE}
+        order = {} if self.has_monitor else {ORDER_VARIABLE: BY_AGE, "DOCPROC_FAIR_ORDER": "off"}
         variables = {"DOCPROC_DATABASE_URL": database_url, "DOCPROC_PREFETCH_COUNT": "1", **order}
         self.fleet = Fleet(variables, PATHS, workflows(scale.deadlines), folder=folder)
         self.store = self.fleet.app.store

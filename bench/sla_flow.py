@@ -140,7 +140,7 @@ async def _claim_oldest(
 
 def take_by_age() -> None:
     """What most queues do. Only here: DocProc itself has one order."""
-    messages._ORDER = "created_at"
+    messages.ORDER = "created_at"
     messages.claim_ready = _claim_oldest
 
 

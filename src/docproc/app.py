@@ -25,6 +25,7 @@ from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.pools import Pools
 from docproc.engine.running.rehearsal import rehearse
 from docproc.engine.running.relay import Relay
+from docproc.engine.running.releasing import Releasing
 from docproc.engine.running.work import Policies
 from docproc.engine.running.worker import Worker
 from docproc.engine.store import migrate, requests
@@ -112,13 +113,24 @@ class App:
             self.versions,
             self.topology,
             self.worker_id,
-            has_broker=self.transport.has_broker,
+            self.releasing,
+        )
+
+    @cached_property
+    def releasing(self) -> Releasing:
+        return Releasing(
+            self.transport,
+            self.store,
+            self.topology,
+            self.worker_id,
+            is_on=self.settings.fair_order,
+            aging_seconds=self.settings.aging_seconds,
         )
 
     @cached_property
     def relay(self) -> Relay:
         ttl = self.settings.message_ttl_seconds
-        relay = Relay(self.transport, self.store, self.topology, self.worker_id, ttl)
+        relay = Relay(self.transport, self.store, self.topology, self.worker_id, ttl, self.releasing)
         self.store.in_doubt = relay.doubt
         return relay
 

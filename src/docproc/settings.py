@@ -88,6 +88,10 @@ class Settings(SettingsSection):
     quorum_queues: bool = False
     # Go on with light stages in the transaction of the stage before; a stage may say `chain: off` for itself.
     chaining: bool = True
+    # Share workers between tenants by their weights; off: only bands, deadlines and age decide.
+    fair_order: bool = True
+    # What has waited so long in a queue gets one turn in sixteen, however much that is more urgent there is.
+    aging_seconds: float = Field(default=60, gt=0)
     shutdown_seconds: float = Field(default=30, gt=0)
     retention_days: float = Field(default=30, gt=0)
     child_memory_mb: int = Field(default=4096, ge=64)

@@ -72,6 +72,16 @@ class Copy:
     queue: str
     band: int
     body: bytes
+    # Whatever its band, it goes before everything that the broker has.
+    goes_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """A broker's queue: copies that nobody has taken yet, and how many take from it."""
+
+    waiting: int
+    consumers: int
 
 
 @dataclass(slots=True)
@@ -161,6 +171,10 @@ class Transport(ABC):
         """Queues that a broker did not have, told once, and when that was seen (`time.monotonic`): rows whose
         copies were sent before are published again."""
         return {}
+
+    async def look(self, queue: str) -> QueueState | None:
+        """How a broker's queue stands now; None where nobody knows."""
+        return None
 
     @abstractmethod
     def stop(self) -> None:

@@ -14,7 +14,7 @@ from uuid import UUID
 from sqlalchemy.engine import Row
 
 from docproc.engine.component_spec import REQUEST_UNIT
-from docproc.engine.deadlines.planning import Job, out_of_reach
+from docproc.engine.deadlines.planning import Job, out_of_shares
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store import backlog
 from docproc.engine.store.columns import as_moment, as_uuid
@@ -62,6 +62,8 @@ class Waiting:
     is_escalated: bool
     deadline_utc: datetime
     work: Work
+    tenant_id: str = "default"
+    weight: float = 1.0
 
     @property
     def is_late(self) -> bool:
@@ -89,11 +91,13 @@ class View:
                     one.work[resource],
                     one.priority,
                     one.band < one.priority,
+                    one.tenant_id,
+                    one.weight,
                 )
                 for one in self.waiting
                 if not one.is_late and one.work.get(resource, 0.0) > 0.0
             ]
-            found |= out_of_reach(jobs, now, slots)
+            found |= out_of_shares(jobs, now, slots)
         return found
 
     def expected_seconds(
@@ -282,6 +286,8 @@ def _waiting(request_id: UUID, row: Row[Any], work: Work) -> Waiting:
         row.escalated_at is not None,
         as_moment(row.deadline_utc),
         work,
+        row.tenant_id,
+        row.weight,
     )
 
 

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.engine.component import BACKOFFICE, NEXT, Emission
 from docproc.engine.message import PipelineMessage, child_key
 from docproc.engine.running import branches
+from docproc.engine.running.releasing import Releasing
 from docproc.engine.running.sending import Handled, Sending
 from docproc.engine.running.statuses import Statuses
 from docproc.engine.running.windows import Windows
@@ -28,13 +29,14 @@ class Outbox:
     """Sends messages by inserting rows; afterwards `copies` tell the transport what to bring."""
 
     def __init__(
-        self, store: Store, versions: Versions, topology: Topology, worker_id: str, *, has_broker: bool
+        self, store: Store, versions: Versions, topology: Topology, worker_id: str, releasing: Releasing
     ) -> None:
         self.store = store
         self.versions = versions
         self.topology = topology
         self.worker_id = worker_id
-        self.has_broker = has_broker
+        self.releasing = releasing
+        self.has_broker = releasing.transport.has_broker
         self.statuses = Statuses()
         self.windows = Windows(versions, topology, store.dialect)
 
@@ -111,9 +113,13 @@ class Outbox:
         for item in sending.routed:
             sending.stands(item.standing, item.message.request_id)
         await self.statuses.advance(session, sending.standings)
-        outgoing = [messages.Outgoing.of(r.message, r.queue, r.held_by) for r in sending.routed]
+        outgoing = await self._outgoing(session, sending)
         await messages.send(session, outgoing, state=self._state, worker_id=self._sender)
-        sent = [(r, o) for r, o in zip(sending.routed, outgoing, strict=True) if r.held_by is None]
+        sent = [
+            (r, o)
+            for r, o in zip(sending.routed, outgoing, strict=True)
+            if r.held_by is None and not o.is_kept_back
+        ]
         if not self.has_broker:  # consumers are only woken: one copy per queue says it all
             sent = list({routed.queue: (routed, out) for routed, out in sent}.values())
         sending.copies.extend(
@@ -125,6 +131,25 @@ class Outbox:
         await requests.finish_all(session, sending.endings)
         return sending.copies
 
+    async def _outgoing(self, session: AsyncSession, sending: Sending) -> list[messages.Outgoing]:
+        """All that is to be sent; where a broker has enough for now, it waits for its turn (releasing.py)."""
+        releasing = self.releasing
+        if not self.has_broker or not sending.routed:
+            return [messages.Outgoing.of(r.message, r.queue, r.held_by) for r in sending.routed]
+        await releasing.look_for_tenants(session)
+        outgoing = [
+            messages.Outgoing.of(
+                r.message,
+                r.queue,
+                r.held_by,
+                is_kept_back=r.held_by is None and not releasing.may_send(r.queue, r.message.tenant_id),
+            )
+            for r in sending.routed
+        ]
+        if any(one.is_kept_back for one in outgoing):
+            session.info.setdefault("after_commit", []).append(releasing.nudge)
+        return outgoing
+
     async def _release(
         self,
         session: AsyncSession,
@@ -132,9 +157,19 @@ class Outbox:
         arrived: Sequence[tuple[Router, JoinArrival]],
         sending: Sending,
     ) -> None:
+        if not self.releasing.is_active:
+            state, sender = self._state, self._sender
+            return await self.windows.release(
+                session, handled, arrived, sending, state=state, worker_id=sender
+            )
+        # Room in a fan-out's window is none in the queue: the next units wait for their turn there.
+        known = len(sending.copies)
         await self.windows.release(
-            session, handled, arrived, sending, state=self._state, worker_id=self._sender
+            session, handled, arrived, sending, state=MessageState.READY, worker_id=None
         )
+        if len(sending.copies) > known:
+            del sending.copies[known:]
+            session.info.setdefault("after_commit", []).append(self.releasing.nudge)
 
     # --- where it goes ------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import structlog
 from sqlalchemy.exc import DBAPIError
 
 from docproc.engine.message import PipelineMessage, utc_now
+from docproc.engine.running.releasing import Releasing
 from docproc.engine.running.sending import copy_of
 from docproc.engine.store import messages, rows
 from docproc.engine.store.session import Store, is_passing
@@ -24,6 +25,8 @@ log = structlog.get_logger(__name__)
 BATCH = 500
 # Looked at when nothing woke the relay: what other processes' crashes left behind.
 IDLE_SECONDS = 1.0
+# Between two releases, at the least.
+RELEASE_PAUSE_SECONDS = 0.005
 # How long somebody who waits for an answer waits for a broker's confirmation, too.
 PATIENCE_SECONDS = 1.0
 # How far this machine's clock may be from the database's, where times of both are compared.
@@ -33,8 +36,20 @@ CLOCK_SECONDS = 2.0
 class Relay:
     """One per process. Without a broker it only wakes the consumers; with one it also looks after copies."""
 
-    def __init__(self, transport: Transport, store: Store, topology: Topology, worker_id: str, ttl: float):
+    def __init__(
+        self,
+        transport: Transport,
+        store: Store,
+        topology: Topology,
+        worker_id: str,
+        ttl: float,
+        releasing: Releasing,
+    ) -> None:
         self.transport = transport
+        self.releasing = releasing
+        releasing.nudge = self._wake_up
+        # When delayed messages are to be looked at.
+        self._delays_at = 0.0
         self.store = store
         self.topology = topology
         self.worker_id = worker_id
@@ -87,6 +102,10 @@ class Relay:
 
     def nudge(self) -> None:
         """Something was delayed or freed: look again."""
+        self._delays_at = 0.0
+        self._wake.set()
+
+    def _wake_up(self) -> None:
         self._wake.set()
 
     async def run(self) -> None:
@@ -157,16 +176,37 @@ class Relay:
         """Publish what is ready; returns how long until the next delayed message."""
         if not self.transport.can_publish:
             return IDLE_SECONDS
+        await self.releasing.look_for_tenants()
+        if self.releasing.is_active:
+            return await self._release_due()
+        wait = await self._publish_all_due()
+        async with self.store.claiming() as connection:
+            due = await messages.seconds_to_next_due(connection, self.store)
+        return wait if due is None else min(due, wait)
+
+    async def _publish_all_due(self) -> float:
         while True:
             async with self.store.claiming() as connection:
                 await messages.promote_due(connection, self.store)
                 taken = await messages.take_unsent(connection, BATCH, self.worker_id)
             await self.publish([copy_of(row, self.topology) for row in taken])
             if len(taken) < BATCH:
-                break
-        async with self.store.claiming() as connection:
-            due = await messages.seconds_to_next_due(connection, self.store)
-        return IDLE_SECONDS if due is None else min(due, IDLE_SECONDS)
+                return IDLE_SECONDS
+
+    async def _release_due(self) -> float:
+        """As far as the queues at the broker have room; returns how long until there may be more."""
+        now = time.monotonic()
+        if now >= self._delays_at:
+            async with self.store.claiming() as connection:
+                await messages.promote_due(connection, self.store)
+                due = await messages.seconds_to_next_due(connection, self.store)
+            self._delays_at = now + (IDLE_SECONDS if due is None else min(max(due, 0.0), IDLE_SECONDS))
+        released = await self.releasing.release()
+        await self.publish(released.copies)
+        # However many are kept back: a moment later they are released together.
+        await asyncio.sleep(RELEASE_PAUSE_SECONDS)
+        waits = (IDLE_SECONDS, self._delays_at - time.monotonic(), released.wait_seconds)
+        return min(wait for wait in waits if wait is not None)
 
     async def _only_expire_notices(self) -> None:
         """Without a broker nothing else grows old."""

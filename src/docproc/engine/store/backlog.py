@@ -33,10 +33,12 @@ async def pending(session: AsyncSession) -> list[Row[Any]]:
         session,
         f"""
         SELECT r.id, r.workflow_name, r.workflow_version, r.status, r.priority, r.band, r.escalated_at,
-               r.deadline_utc, r.content_bytes, m.stage, count(*) AS messages
+               r.deadline_utc, r.content_bytes, r.tenant_id, coalesce(t.weight, 1.0) AS weight,
+               m.stage, count(*) AS messages
         FROM messages m JOIN requests r ON r.id = m.request_id
+             LEFT JOIN tenants t ON t.tenant_id = r.tenant_id
         WHERE (m.held_by IS NULL OR m.held_by <> :failed) AND m.queue NOT LIKE '{NOTICES}'
-        GROUP BY r.id, m.stage
+        GROUP BY r.id, m.stage, t.weight
         """,
         failed=REQUEST_FAILED,
     )

@@ -30,10 +30,14 @@ class Outgoing:
     queue: str
     held_by: str | None = None
     body: str = ""
+    # Not sent at once: other tenants' messages may go first.
+    is_kept_back: bool = False
 
     @classmethod
-    def of(cls, message: PipelineMessage, queue: str, held_by: str | None = None) -> Outgoing:
-        return cls(message, queue, held_by, message.model_dump_json())
+    def of(
+        cls, message: PipelineMessage, queue: str, held_by: str | None = None, *, is_kept_back: bool = False
+    ) -> Outgoing:
+        return cls(message, queue, held_by, message.model_dump_json(), is_kept_back)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,7 @@ async def send(
 def _row(item: Outgoing, now: datetime, state: MessageState, worker_id: str | None) -> dict[str, Any]:
     message = item.message
     held = item.held_by is not None
+    state, worker_id = (MessageState.READY, None) if item.is_kept_back else (state, worker_id)
     return {
         "id": message.message_id,
         "tenant_id": message.tenant_id,
@@ -155,27 +160,33 @@ async def pending(session: AsyncSession, dialect: str, ids: Sequence[UUID]) -> d
 
 # --- leases -----------------------------------------------------------------------------------------
 
-_ORDER = "band DESC, deadline_utc, created_at"
+ORDER = "band DESC, deadline_utc, created_at"
 
 
 async def claim_ready(
     connection: AsyncConnection, dialect: str, queue: str, limit: int, worker_id: str
 ) -> list[Row[Any]]:
-    """Lease the most urgent ready rows of a queue; other workers skip what is being leased."""
+    """Lease the most urgent ready rows of a queue, whoever's they are; others skip what is being leased.
+
+    Only where DOCPROC_FAIR_ORDER is off; see turns.py."""
     leased = await rows.execute(
         connection,
-        _picked(dialect, f"queue = :queue AND state = 'ready' ORDER BY {_ORDER} LIMIT :limit")
+        picked(dialect, f"queue = :queue AND state = 'ready' ORDER BY {ORDER} LIMIT :limit")
         + " UPDATE messages SET state = 'leased', worker_id = :worker WHERE id IN (SELECT id FROM picked) "
         "RETURNING id, body, attempt, cursor, band, deadline_utc, created_at",
         worker=worker_id,
         queue=queue,
         limit=limit,
     )
-    # RETURNING promises no order.
-    return sorted(leased, key=lambda row: (-row.band, row.deadline_utc, row.created_at))
+    return in_order(leased)
 
 
-def _picked(dialect: str, which: str) -> str:
+def in_order(taken: Sequence[Row[Any]]) -> list[Row[Any]]:
+    """RETURNING promises no order."""
+    return sorted(taken, key=lambda row: (-row.band, row.deadline_utc, row.created_at))
+
+
+def picked(dialect: str, which: str) -> str:
     """Rows chosen and locked once; without MATERIALIZED PostgreSQL may run the choice again and lock more."""
     if dialect == "sqlite":
         return f"WITH picked AS (SELECT id FROM messages WHERE {which})"
@@ -312,7 +323,7 @@ async def release_held(
     which = "request_id = :request AND state = 'held' AND held_by = :held_by ORDER BY created_at LIMIT :count"
     return await rows.execute(
         session,
-        _picked(dialect, which) + " UPDATE messages SET state = :state, worker_id = :worker, held_by = NULL "
+        picked(dialect, which) + " UPDATE messages SET state = :state, worker_id = :worker, held_by = NULL "
         "WHERE id IN (SELECT id FROM picked) RETURNING id, queue, band, body",
         request=request_id,
         held_by=held_by,
@@ -329,7 +340,7 @@ async def take_unsent(connection: AsyncConnection, limit: int, worker_id: str) -
     """Rows no broker has a copy of: this worker will publish them and vouches for it."""
     return await rows.execute(
         connection,
-        _picked("postgresql", f"state = 'ready' ORDER BY {_ORDER} LIMIT :limit")
+        picked("postgresql", f"state = 'ready' ORDER BY {ORDER} LIMIT :limit")
         + " UPDATE messages SET state = 'sent', worker_id = :worker, available_at = clock_timestamp() "
         "WHERE id IN (SELECT id FROM picked) RETURNING id, queue, band, body",
         worker=worker_id,
@@ -344,7 +355,7 @@ async def take_overdue(
     old = "state = 'sent' AND available_at < clock_timestamp() - make_interval(secs => :ttl) LIMIT :limit"
     return await rows.execute(
         connection,
-        _picked("postgresql", old)
+        picked("postgresql", old)
         + " UPDATE messages SET worker_id = :worker, available_at = clock_timestamp() "
         "WHERE id IN (SELECT id FROM picked) RETURNING id, queue, band, body",
         worker=worker_id,
@@ -405,7 +416,7 @@ async def reband(
     which = f"{rows.among(dialect, 'request_id', ':ids')} AND band {'<' if higher else '>'} :band"
     changed = await rows.execute(
         connection,
-        _picked(dialect, which) + " UPDATE messages SET band = :band WHERE id IN (SELECT id FROM picked) "
+        picked(dialect, which) + " UPDATE messages SET band = :band WHERE id IN (SELECT id FROM picked) "
         "RETURNING id, queue, band, body, state",
         ids=_ids(dialect, request_ids),
         band=band,

@@ -228,10 +228,12 @@ class Message(Tenanted, Base):
     body: Mapped[str] = mapped_column(Text)
 
     __table_args__ = (
-        # The order of work. Partial, so that it stays small however many messages wait or are leased.
+        # The order of work within a tenant; whose turn it is says fair_order.py. Partial, so that it stays
+        # small however many messages are held or leased.
         index_where(
-            "ix_messages_ready",
+            "ix_messages_turn",
             "queue",
+            "tenant_id",
             text("band DESC"),
             "deadline_utc",
             "created_at",

@@ -22,6 +22,9 @@ from docproc.engine.transport import Copy
 
 # Marks copies of our rows; anything else on a queue was written by another system.
 OWN_TYPE = "docproc.engine.message"
+# Added to the band of a copy that goes first. Above its highest priority a broker knows no differences, and
+# the band can still be read off it.
+FIRST = 10
 
 
 async def publish(channel: Any, copies: Sequence[Copy]) -> list[asyncio.Future[Any]]:
@@ -47,7 +50,7 @@ def _frames(channel: Any, copy: Copy) -> bytes:
     properties = Basic.Properties(
         content_type="application/json",
         delivery_mode=2,
-        priority=copy.band,
+        priority=copy.band + FIRST if copy.goes_first else copy.band,
         message_id=str(copy.message_id),
         message_type=OWN_TYPE,
     )

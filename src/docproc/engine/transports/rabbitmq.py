@@ -26,6 +26,7 @@ from docproc.engine.transport import (
     DIRECT_EXCHANGE,
     Copy,
     Delivery,
+    QueueState,
     Topology,
     Transport,
     TransportContext,
@@ -65,6 +66,7 @@ class RabbitMqTransport(Transport):
         self.quorum = quorum
         self._connection: AbstractConnection | None = None
         self._publisher: AbstractChannel | None = None
+        self._looker: AbstractChannel | None = None
         self._up = asyncio.Event()
         self._lost = asyncio.Event()
         self._stopped = asyncio.Event()
@@ -93,7 +95,7 @@ class RabbitMqTransport(Transport):
 
     @property
     def can_publish(self) -> bool:
-        """The connection stands, and the broker has not said that it takes nothing (an alarm)."""
+        """The broker has not said that it takes nothing (an alarm)."""
         connection = self._connection
         is_up = self._up.is_set() and connection is not None and not connection.is_closed
         return is_up and not amqp_batch.is_blocked(connection)
@@ -299,6 +301,18 @@ class RabbitMqTransport(Transport):
         if error is not None:
             raise TransportError(f"RabbitMQ did not accept a copy: {error}") from error
 
+    async def look(self, queue: str) -> QueueState | None:
+        if (connection := self._connection) is None:
+            return None
+        try:
+            async with asyncio.timeout(CLOSE_TIMEOUT_SECONDS):
+                if self._looker is None or self._looker.is_closed:
+                    self._looker = await connection.channel(publisher_confirms=False)
+                found = await self._looker.queue_declare(queue, passive=True)
+            return QueueState(found.message_count or 0, found.consumer_count or 0)
+        except _LOST:
+            return None
+
     # --- consuming ------------------------------------------------------------------------------------
 
     async def consume(self, queue: str, *, batch: int, slots: int) -> AsyncIterator[list[Delivery]]:
@@ -432,7 +446,7 @@ def _delivery(queue: str, message: DeliveredMessage) -> Delivery:
         queue=queue,
         body=message.body,
         message_id=UUID(properties.message_id) if own and properties.message_id else None,
-        band=properties.priority,
+        band=None if properties.priority is None else properties.priority % amqp_batch.FIRST,
         is_own=own,
         handle=message,
     )

@@ -16,6 +16,7 @@ from docproc.engine.store import messages, workers
 from docproc.engine.store.columns import as_uuid
 from docproc.engine.store.session import Store, is_passing
 from docproc.engine.transport import Copy, Delivery, Transport, TransportContext
+from docproc.engine.transports.fair_claims import FairClaims
 from docproc.engine.transports.wakeups import SocketWakeups, Wakeups
 from docproc.harmless import text_for_logs
 
@@ -30,9 +31,14 @@ SHORT_SECONDS = 0.2
 class SqlTransport(Transport):
     """Claims rows under a lease, most urgent first; never polls while wake-ups work."""
 
-    def __init__(self, store: Store, worker_id: str) -> None:
+    def __init__(
+        self, store: Store, worker_id: str, *, fair_order: bool = True, aging_seconds: float = 60.0
+    ) -> None:
         self.store = store
         self.worker_id = worker_id
+        self.fair_order = fair_order
+        self.aging_seconds = aging_seconds
+        self._claims: dict[str, FairClaims] = {}
         self._news: dict[str, asyncio.Event] = {}
         self.wakeups = _wakeups(store, self._news.keys)
         self._delays_changed = asyncio.Event()
@@ -45,7 +51,13 @@ class SqlTransport(Transport):
 
     @classmethod
     def create(cls, context: TransportContext) -> Self:
-        return cls(context.store, context.worker_id)
+        settings = context.settings
+        return cls(
+            context.store,
+            context.worker_id,
+            fair_order=settings.fair_order,
+            aging_seconds=settings.aging_seconds,
+        )
 
     @property
     def is_connected(self) -> bool:
@@ -91,18 +103,30 @@ class SqlTransport(Transport):
                 trouble += 1
                 continue
             # Fewer than asked for: nothing is left, and whoever sends more says so.
-            wait = 0.0 if len(leased) == batch else SHORT_SECONDS if leased else IDLE_SECONDS
+            wait = 0.0 if len(leased) == batch else self._short_wait(queue) if leased else IDLE_SECONDS
             if leased:
                 yield [_delivery(queue, row) for row in leased]
 
     async def _claim(self, queue: str, limit: int) -> list[Row[tuple[object, ...]]]:
-        async with self.store.claiming() as connection:
-            if queue in self._doubtful:
+        if queue in self._doubtful:
+            async with self.store.claiming() as connection:
                 await workers.free_unknown(connection, self.store, self.worker_id, queue, self._in_hand)
-            leased = await messages.claim_ready(connection, self.store.dialect, queue, limit, self.worker_id)
-        self._doubtful.discard(queue)
+            self._doubtful.discard(queue)
+        leased = await (self._fair(queue).take(limit) if self.fair_order else self._take(queue, limit))
         self._in_hand.update(as_uuid(row.id) for row in leased)
         return leased
+
+    async def _take(self, queue: str, limit: int) -> list[Row[tuple[object, ...]]]:
+        async with self.store.claiming() as connection:
+            return await messages.claim_ready(connection, self.store.dialect, queue, limit, self.worker_id)
+
+    def _fair(self, queue: str) -> FairClaims:
+        if queue not in self._claims:
+            self._claims[queue] = FairClaims(self.store, queue, self.worker_id, self.aging_seconds)
+        return self._claims[queue]
+
+    def _short_wait(self, queue: str) -> float:
+        return min(SHORT_SECONDS, self._fair(queue).seconds_to_look) if self.fair_order else SHORT_SECONDS
 
     async def settle(self, deliveries: Sequence[Delivery]) -> None:
         """The rows are gone with the commit, or no longer ours."""
@@ -112,6 +136,9 @@ class SqlTransport(Transport):
         ids = [delivery.message_id for delivery in deliveries if delivery.message_id is not None]
         async with self.store.claiming() as connection:
             await messages.give_back(connection, self.store.dialect, ids, self.worker_id)
+        for delivery in deliveries:
+            if isinstance(delivery.handle, str):
+                self._fair(delivery.queue).gave_back(delivery.handle)
         await self.announce({delivery.queue for delivery in deliveries})
 
     async def publish(self, copies: Sequence[Copy]) -> None:
@@ -171,6 +198,8 @@ def _delivery(queue: str, row: Row[tuple[object, ...]]) -> Delivery:
         attempt=row.attempt,
         cursor=row.cursor,
         band=row.band,
+        # Whose it is: a turn that was not used goes back to them.
+        handle=getattr(row, "tenant_id", None),
     )
 
 

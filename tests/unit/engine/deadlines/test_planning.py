@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import combinations
 from random import Random
@@ -9,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from docproc.engine.deadlines.planning import Job, out_of_reach
+from docproc.engine.deadlines.planning import Job, out_of_reach, out_of_shares, shares
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -62,3 +63,23 @@ def _all_in_time(jobs: tuple[Job, ...]) -> bool:
         if total > (one.deadline_utc - NOW).total_seconds():
             return False
     return True
+
+
+def test_flood_puts_its_own_tenant_s_work_out_of_reach_and_nobody_else_s() -> None:
+    flood = [replace(job(n, 10, 2), tenant_id="a") for n in range(50)]
+    # Larger and later than any of the flood: planned together, these would be the first to go.
+    few = [replace(job(100 + n, 12, 5), tenant_id="b") for n in range(2)]
+    assert {key.int for key in out_of_reach([*flood, *few], NOW, 2)} & {100, 101}
+    dropped = {key.int for key in out_of_shares([*flood, *few], NOW, 2)}
+    assert not dropped & {100, 101}
+    assert len(dropped) > 30
+
+
+def test_tenant_alone_is_planned_with_all_there_is() -> None:
+    jobs = [job(n, 10, 2) for n in range(20)]
+    assert out_of_shares(jobs, NOW, 3) == out_of_reach(jobs, NOW, 3)
+
+
+def test_share_is_by_weight_and_what_others_leave() -> None:
+    assert shares({"a": 9, "b": 9}, {"a": 1, "b": 3}, 8) == {"a": 2, "b": 6}
+    assert shares({"a": 9, "b": 1}, {"a": 1, "b": 1}, 8) == {"a": 7, "b": 4}
