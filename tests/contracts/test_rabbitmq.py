@@ -10,11 +10,12 @@ from uuid import uuid4
 import aiormq
 import pytest
 
+from docproc.apps.documents.application import application as documents
 from docproc.engine.message import PipelineMessage
 from docproc.engine.transport import DEAD_LETTER_QUEUE, Copy
 from docproc.engine.transports.rabbitmq import RabbitMqTransport
 from docproc.errors import UnroutableError
-from docproc.registry import QUEUE_BINDINGS
+from docproc.registry import QUEUE_BINDINGS, bindings
 from tests.harness import Harness, filled, opened, settings_for
 
 ONE = "stages: [{name: work, component: work}]"
@@ -43,10 +44,11 @@ async def test_topology_is_the_specified_one(engine: Harness, channel: aiormq.ab
     for exchange, kind in (("doc.direct", "direct"), ("doc.backoffice", "direct"), ("doc.dlx", "fanout")):
         # Declaring with other properties would be refused by the broker.
         await channel.exchange_declare(exchange=exchange, exchange_type=kind, durable=True)
-    for queue in QUEUE_BINDINGS:
+    specified = bindings([documents])  # other applications add queues of theirs
+    for queue in (*specified, *QUEUE_BINDINGS):
         await channel.queue_declare(queue, durable=True, arguments=arguments)
     await channel.queue_declare(DEAD_LETTER_QUEUE, durable=True)
-    assert len(QUEUE_BINDINGS) + 1 == 11
+    assert len(specified) + 1 == 11
     for queue, (exchange, routing_key) in QUEUE_BINDINGS.items():
         await channel.basic_publish(b"{}", exchange=exchange, routing_key=routing_key, mandatory=True)
         found = await channel.basic_get(queue, no_ack=True)

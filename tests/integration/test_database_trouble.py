@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from bench.servers import PostgresServer
-from docproc.engine.store import clock, duties, messages, migrate, rows, workers
+from docproc.engine.store import clock, duties, messages, migrate, rows, turns, workers
 from docproc.engine.store.session import Store, is_full, is_passing
 from docproc.errors import DatabaseDownError
 from docproc.http.app import create_app
@@ -180,11 +180,11 @@ async def test_lease_whose_confirmation_was_lost_is_found_again(
     engine: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The claim is committed, the connection cut before the answer: a living worker held it for ever."""
-    claiming, claim_ready = Store.claiming, messages.claim_ready
+    claiming, claim = Store.claiming, turns.claim
     doomed: list[Any] = []
 
     async def noted(connection: Any, dialect: str, queue: str, *rest: Any) -> Any:
-        found = await claim_ready(connection, dialect, queue, *rest)
+        found = await claim(connection, dialect, queue, *rest)
         if found and queue == "q.work" and not doomed:
             doomed.append(connection)
         return found
@@ -196,7 +196,7 @@ async def test_lease_whose_confirmation_was_lost_is_found_again(
         if connection in doomed:
             raise DatabaseDownError("the connection was cut")
 
-    monkeypatch.setattr(messages, "claim_ready", noted)
+    monkeypatch.setattr(turns, "claim", noted)
     monkeypatch.setattr(Store, "claiming", cut)
     engine.workflow("one", ONE)
     await engine.start("work", "workflow_router")
