@@ -14,11 +14,11 @@ install: $(STAMP)
 
 # Installed anew only when what is to be installed changed.
 # Everything comes from the lock, the build backend included: no isolated build that would fetch another one.
-$(STAMP): pyproject.toml requirements/dev.txt
+$(STAMP): pyproject.toml packages/docproc-samples/pyproject.toml requirements/dev.txt
 	@echo "Setting up $(VENV) (a minute or two the first time) …"
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP_INSTALL) --require-hashes --requirement requirements/dev.txt
-	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable . --editable packages/docproc-samples
 	@touch $@
 
 # The lock anew after a change of dependencies; newer versions with ARGS=--upgrade. Folders and further indexes of this
@@ -56,8 +56,10 @@ bench: install
 	$(BIN)/python bench/steady.py --quick
 	$(BIN)/python bench/sla.py
 	$(BIN)/python bench/sla.py --faults
+	$(BIN)/python bench/resilience.py
 	$(BIN)/python bench/backoffice.py
 	$(BIN)/python bench/blobs.py
+	$(BIN)/python bench/orchestrator.py --quick
 	@# The readers' dependencies are not ours, so they get their own environment; without it they are skipped.
 	-$(PYTHON) -m venv $(VENV)/peers && $(VENV)/peers/bin/python -m pip install --quiet \
 		--disable-pip-version-check -r bench/peers/requirements-documents.txt
@@ -66,7 +68,7 @@ bench: install
 
 # All models anew, from samples and the labelled folders in DATA: make train DATA="folder other/folder".
 train: install
-	$(BIN)/python -m docproc.apps.documents.quality.training $(DATA) $(ARGS)
+	$(BIN)/python -m docproc_samples.training $(DATA) $(ARGS)
 
 clean-venv:
 	rm -rf $(VENV)

@@ -41,6 +41,8 @@ from bench.proxy import Proxy
 from bench.servers import PostgresServer, RabbitServer
 from docproc.engine.store import migrate
 
+# Redis is not among them yet: bench/faults.py restarts it, and tests/contracts/test_redis.py flushes it.
+SYSTEMS = tuple(system for system in faults.SYSTEMS if "redis" not in system)
 UNITS = 4
 LOAD_SECONDS = 0.8  # between two requests of the load: a probe must not wait behind a backlog
 WAITING_SHARE = 0.1  # of the load: requests that only the monitor can answer in time
@@ -381,13 +383,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a few faults on each combination")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--system", action="append", choices=faults.SYSTEMS, help="only this combination")
+    parser.add_argument("--system", action="append", choices=SYSTEMS, help="only this combination")
     parser.add_argument("--minutes", type=float, default=30.0, help="in all")
     parser.add_argument("--faults", type=int, help="so many on each combination, instead of minutes")
     parser.add_argument("--only", action="append", default=[], help="only this kind of fault")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**31))
     given = parser.parse_args()
-    systems = given.system or faults.SYSTEMS
+    systems = given.system or SYSTEMS
     number = given.faults or (QUICK_FAULTS if given.quick else None)
     outcomes = []
     for system in systems:

@@ -180,6 +180,7 @@ def _half_close(server: str) -> Fault:
 def _throttle(server: str) -> Fault:
     async def throttle_connections(target: Target) -> str:
         proxy, seconds = target.proxies[server], target.a_while
+        target.hinders_writes = server == "postgresql"
         proxy.bytes_per_second, proxy.delay_seconds = THROTTLED_BYTES, 0.02
         await asyncio.sleep(seconds)
         proxy.bytes_per_second, proxy.delay_seconds = None, 0.0

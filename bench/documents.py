@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pypdfium2
 
-from docproc.apps.documents import samples
+from docproc_samples import drawing
 
 PACKET_PAGES = 10
 SCAN_PAGES = 3  # of a scanned file: short, so that two processes share the pages evenly
@@ -36,7 +36,7 @@ def digital(folder: Path, files: int, say: Progress) -> list[Paper]:
     for number in range(1, files + 1):
         say(f"documents: packet {number} of {files}")
         language = ("es", "en")[number % 2]
-        written = samples.packet(folder / "digital", number, "digital", language, number=number)
+        written = drawing.packet(folder / "digital", number, "digital", language, number=number)
         papers.append(_paper(written.path))
     return papers
 
@@ -48,7 +48,7 @@ def scans(folder: Path, pages: int, say: Progress) -> list[Paper]:
     while pages_of(papers) < pages:
         number += 1
         say(f"documents: scans, {pages_of(papers)} of {pages} pages")
-        written = samples.packet(folder / "whole", number, "scan", ("es", "en")[number % 2], number=number)
+        written = drawing.packet(folder / "whole", number, "scan", ("es", "en")[number % 2], number=number)
         with pypdfium2.PdfDocument(written.path) as whole:
             for first in range(0, len(whole) - SCAN_PAGES + 1, SCAN_PAGES):
                 if pages_of(papers) < pages:
@@ -64,7 +64,7 @@ def singles(folder: Path, files: int, say: Progress) -> list[Paper]:
     while len(papers) < files:
         seed += 1
         say(f"documents: single pages, {len(papers)} of {files}")
-        written = samples.write(
+        written = drawing.write(
             folder / f"single-{seed}",
             seed=seed,
             count=4,

@@ -4,8 +4,8 @@
 
 Each system runs the same workload (fan-out with a window, branches, retries, joins, late corrections) on
 servers of its own, three times: with chaining and joins counted by senders, without both, and mixed, where a
-worker of each kind and (on PostgreSQL) one of release 0.1.0 work on the same requests. Exits 1 when anything
-was lost, doubled or taken over later than five seconds.
+worker of each kind and (on PostgreSQL, but not with Redis) one of release 0.1.0 work on the same requests.
+Exits 1 when anything was lost, doubled or taken over later than five seconds.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from bench import previous
 from bench.faulty import PATHS, WORKFLOW
 from bench.fleet import ROOT, Fleet
+from bench.redis_server import RedisServer
 from bench.servers import PostgresServer, RabbitServer
 from docproc.apps.documents.tables import Document
 from docproc.engine.message import PipelineMessage
@@ -44,7 +45,7 @@ from docproc.engine.store import rows
 from docproc.engine.store.tables import Request
 from docproc.errors import TransportError
 
-SYSTEMS = ("sql/sqlite", "sql/postgresql", "rabbitmq/postgresql")
+SYSTEMS = ("sql/sqlite", "sql/postgresql", "rabbitmq/postgresql", "redis/postgresql")
 CHAINING = ("on", "off", "mixed")
 UNCHAINED = {"DOCPROC_CHAINING": "off", "FAULT_COUNTED_BY": "messages"}
 TAKEOVER_LIMIT_SECONDS = 5.0
@@ -96,6 +97,8 @@ class Servers:
     def __init__(self, system: str, stack: contextlib.ExitStack) -> None:
         self.postgres = stack.enter_context(PostgresServer()) if "postgresql" in system else None
         self.rabbit = stack.enter_context(RabbitServer()) if "rabbitmq" in system else None
+        # Without persistence: a restart forgets everything.
+        self.redis = stack.enter_context(RedisServer()) if "redis" in system else None
 
     @property
     def variables(self) -> dict[str, str]:
@@ -104,11 +107,13 @@ class Servers:
             found["DOCPROC_DATABASE_URL"] = self.postgres.url
         if self.rabbit:
             found["DOCPROC_RABBITMQ_URL"] = self.rabbit.url
+        if self.redis:
+            found["DOCPROC_REDIS_URL"] = self.redis.url
         return found
 
     async def restart(self) -> int:
         """Restart what there is; returns how many servers."""
-        found = [server for server in (self.postgres, self.rabbit) if server]
+        found = [server for server in (self.postgres, self.rabbit, self.redis) if server]
         for server in found:
             await asyncio.to_thread(server.restart)
         return len(found)
@@ -361,7 +366,7 @@ def _kinds(system: str, chaining: str, folder: Path) -> list[Kind]:
         return [Kind(variables=UNCHAINED)]
     both = [Kind(), Kind(variables=UNCHAINED)]
     # One machine has one release: an embedded database is migrated by whoever opens it.
-    if "sqlite" in system:
+    if "sqlite" in system or "redis" in system:  # which 0.1.0 has no transport for
         return both
     if problem := previous.unavailable():
         raise SystemExit(problem)

@@ -24,12 +24,13 @@ from docproc.engine.store.tables import Request, Worker
 from docproc.settings import Settings
 
 ROOT = Path(__file__).parents[1]
-COMBINATIONS = ("sql/sqlite", "sql/postgresql", "rabbitmq/postgresql")
+COMBINATIONS = ("sql/sqlite", "sql/postgresql", "rabbitmq/postgresql", "redis/postgresql")
 
 
 @contextlib.contextmanager
 def addresses(combination: str) -> Iterator[dict[str, str]]:
     """DOCPROC_ variables for a combination, on the machine's servers but in state of its own."""
+    from bench.redis_server import RedisServer
     from tests import services
 
     with contextlib.ExitStack() as stack:
@@ -38,6 +39,8 @@ def addresses(combination: str) -> Iterator[dict[str, str]]:
             variables["DOCPROC_DATABASE_URL"] = stack.enter_context(services.postgres_database())
         if combination.startswith("rabbitmq"):
             variables["DOCPROC_RABBITMQ_URL"] = stack.enter_context(services.rabbitmq_vhost())
+        if combination.startswith("redis"):  # of our own: a database of the machine's may be somebody's
+            variables["DOCPROC_REDIS_URL"] = stack.enter_context(RedisServer()).url
         yield variables
 
 

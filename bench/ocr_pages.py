@@ -10,9 +10,9 @@ from itertools import zip_longest
 from pathlib import Path
 from random import Random
 
-from docproc.apps.documents import samples
-from docproc.apps.documents.samples import scan
 from docproc.reading import rendering, text_layer
+from docproc_samples import drawing
+from docproc_samples.drawing import scan
 
 _KINDS = ("invoice", "receipt", "payslip", "contract", "bank_statement", "id_card")
 _DIGITS = re.compile(r"\d+")
@@ -34,7 +34,7 @@ def invented(folder: Path, wanted: int) -> list[Picture]:
     seed = 70_001  # far from what anything is trained on
     scan.TURNED_SHARE = 0  # this compares reading, not turning: plain RapidOCR reads no page on its side
     while len(pictures) < wanted:
-        written = samples.write(folder / str(seed), seed=seed, forms=("digital",), kinds=_KINDS)
+        written = drawing.write(folder / str(seed), seed=seed, forms=("digital",), kinds=_KINDS)
         by_kind = [_scanned(sample.path, seed) for sample in written]
         pictures += [page for turn in zip_longest(*by_kind) for page in turn if page is not None]
         seed += 1

@@ -37,6 +37,7 @@ from bench.raw_loop import RawLoop
 
 PARTS = ("digital", "scan", "latency", "growth", "peers")
 NEEDS = {EMBEDDED: (), "sql/postgresql": ("postgresql",), "rabbitmq/postgresql": ("postgresql", "rabbitmq")}
+NEEDS["redis/postgresql"] = ("postgresql", "redis")
 
 
 @dataclass(frozen=True)

@@ -11,17 +11,19 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import psutil
 import redis
 
+from bench.compose import Service
 from bench.servers import HOST, _free_ports
 
 ROOT = Path(__file__).parents[1]
 START_SECONDS = 60.0
+OPTIONS = ("--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction")
 
 
 def redis_problem() -> str | None:
@@ -31,15 +33,16 @@ def redis_problem() -> str | None:
 class PrivateRedis:
     """Keeps nothing on disk: after a restart it is empty."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, options: Sequence[str] = OPTIONS) -> None:
         self.folder = folder
+        self.options = options
         self.port = _free_ports(1)[0]
         self.url = f"redis://{HOST}:{self.port}/0"
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        told = ["redis-server", "--port", str(self.port), "--bind", HOST, "--save", "", "--appendonly", "no"]
-        told += ["--maxmemory-policy", "noeviction", "--dir", str(self.folder)]
+        told = ["redis-server", *self.options, "--port", str(self.port), "--bind", HOST]
+        told += ["--dir", str(self.folder)]
         with (self.folder / "redis.log").open("ab") as log:
             self._process = subprocess.Popen(told, stdout=log, stderr=log)
         until(self._answers, "Redis answers")
@@ -109,15 +112,19 @@ class VideoDeployment:
         self.folder = folder
         self.data = Path(str(settings.get("VIDEO_DATA", folder / "home/video")))
         self.port, self.health_port = _free_ports(2)
-        self.environment = {
-            "PATH": os.environ["PATH"],
+        # What every process has, whatever its service.
+        self.machine = {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "HOME": str(folder),
             "PYTHONPATH": f"{folder / 'plugins'}:{ROOT}:{ROOT / 'src'}",
-            "DOCPROC_HOME": str(folder / "home"),
-            "DOCPROC_HEALTH_PORT": str(self.health_port),
             "DOCPROC_LOG_FORMAT": "json",
             "DOCPROC_SHUTDOWN_SECONDS": "5",
             "DOCPROC_PROCESSES": "2",
+        }
+        self.environment = {
+            **self.machine,
+            "DOCPROC_HOME": str(folder / "home"),
+            "DOCPROC_HEALTH_PORT": str(self.health_port),
             **({"DOCPROC_VIDEO_REDIS_URL": redis_url} if redis_url else {}),
         }
         for name, value in settings.items():
@@ -127,29 +134,44 @@ class VideoDeployment:
 
     def server(self) -> Running:
         """Started, and answering."""
-        running = self.start("video", "serve", "--port", str(self.port))
+        return self.until_it_listens(self.start("video", "serve", "--port", str(self.port)), self.port)
 
+    @staticmethod
+    def until_it_listens(running: Running, port: int) -> Running:
         def answers() -> bool:
             assert running.process.poll() is None, running.said()
             with contextlib.suppress(OSError):
-                socket.create_connection((HOST, self.port), 1).close()
+                socket.create_connection((HOST, port), 1).close()
                 return True
             return False
 
-        until(answers, "the video server answers")
+        until(answers, f"{running.log.stem} answers")
         return running
+
+    def service(self, service: Service, **settings: object) -> Running:
+        """As a compose file has it; `settings`: what cannot be the same on one machine, such as ports."""
+        more = {**service.environment, **{f"DOCPROC_{key}": str(value) for key, value in settings.items()}}
+        return self._start(service.command[1:], service.name, {**self.machine, **more})
 
     def worker(self, concurrency: int = 1, name: str | None = None) -> Running:
         """Started; it takes frames when it is ready."""
         named = ["--name", f"{name}@%h"] if name else []
         return self.start("video", "worker", "-c", str(concurrency), *named)
 
-    def start(self, *arguments: str) -> Running:
-        log = self.folder / f"{arguments[1]}-{len(self.running)}.log"
+    def component(self, name: str, **settings: object) -> Running:
+        """One of the engine's own, in a process as a container has it."""
+        told = {"COMPONENT_NAME": name, "HEALTH_PORT": _free_ports(1)[0], **settings}
+        return self.start(name=name, more={f"DOCPROC_{key}": str(value) for key, value in told.items()})
+
+    def start(self, *arguments: str, name: str = "", more: Mapping[str, str] | None = None) -> Running:
+        return self._start(arguments, name or arguments[1], {**self.environment, **(more or {})})
+
+    def _start(self, arguments: Sequence[str], name: str, environment: Mapping[str, str]) -> Running:
+        log = self.folder / f"{name}-{len(self.running)}.log"
         with log.open("ab") as file:
             process = subprocess.Popen(
                 [sys.executable, "-m", "docproc", *arguments],
-                env=self.environment, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=file, stderr=file,
+                env=environment, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=file, stderr=file,
             )  # fmt: skip
         running = Running(process, log)
         self.running.append(running)

@@ -176,7 +176,7 @@ class Exclusive(BaseComponent):
 
     async def process_message(self, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
         self.calls.append(str(message.message_id))
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(message.payload.get("sleep", 0.05))
         return [(NEXT, message)]
 
 

@@ -1,4 +1,4 @@
-"""Fixtures: the three combinations of database and transport, each with state of its own."""
+"""Fixtures: the four combinations of database and transport, each with state of its own."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ import aiormq
 import pytest
 import structlog
 
+from bench.redis_server import RedisServer
 from bench.s3_server import S3Server
 from docproc.engine.store.session import Store
 from docproc.engine.transport import DEAD_LETTER_QUEUE
+from docproc.installed import find_tools
 from docproc.registry import QUEUE_BINDINGS
 from docproc.settings import Settings
 from tests import deployments, schema, services
@@ -29,13 +31,18 @@ from tests.services import ReusedDatabase, at_port
 
 # What the contracts run on. `TEST_COMBINATIONS=pgbouncer+sql,postgresql+quorum` has them run whole on those
 # of which CI only runs a part (tests/contracts/test_pgbouncer.py, test_quorum.py).
-COMBINATIONS = tuple(
-    os.environ.get("TEST_COMBINATIONS", "sqlite+sql,postgresql+sql,postgresql+rabbitmq").split(",")
-)
+USUAL = "sqlite+sql,postgresql+sql,postgresql+rabbitmq,postgresql+redis"
+COMBINATIONS = tuple(os.environ.get("TEST_COMBINATIONS", USUAL).split(","))
 QUEUES = (*QUEUE_BINDINGS, *(f"q.{name}" for name in PATHS), "q.collect", DEAD_LETTER_QUEUE)
 
 
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """An environment from before docproc-samples lacks its command, and tests of commands fail there."""
+    if not any(tool.name == "samples" for tool in find_tools()):
+        terminalreporter.write_line("docproc-samples is not installed here: run `make install`", red=True)
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
@@ -142,6 +149,21 @@ def declared_url(vhost: str) -> Iterator[str]:
     asyncio.run(_purge_queues(vhost))
 
 
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[RedisServer]:
+    """One of our own: tests flush it, and keys that applications name have no place for a prefix."""
+    services.require(RedisServer.available())
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture
+def redis_url(redis_server: RedisServer) -> str:
+    """The session's server, empty."""
+    redis_server.empty()
+    return redis_server.url
+
+
 async def _delete_queues(url: str) -> None:
     connection = await aiormq.connect(url)
     channel = await connection.channel()
@@ -174,6 +196,8 @@ def settings(combination: str, tmp_path: Path, request: pytest.FixtureRequest) -
         values["database_url"] = at_port(values["database_url"], request.getfixturevalue("pgbouncer_port"))
     if delivery == "rabbitmq":
         values["rabbitmq_url"] = request.getfixturevalue("declared_url")
+    if delivery == "redis":
+        values["redis_url"] = request.getfixturevalue("redis_url")
     if delivery == "quorum":
         values.update(rabbitmq_url=request.getfixturevalue("quorum_url"), quorum_queues=True)
     return settings_for(tmp_path, **values)

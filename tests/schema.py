@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import docproc.alerts.tables
 import docproc.http.access.tables
 import docproc.people.tables  # noqa: F401 # so that the metadata is whole
 from docproc.engine.store import migrate

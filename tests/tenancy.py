@@ -9,6 +9,9 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from docproc.apps.documents.tables import Document, File, Page
+from docproc.apps.materials.content.stored import ProcessingMetadata
+from docproc.apps.materials.store import NewDocument
+from docproc.apps.materials.stores.database import DatabaseStore
 from docproc.engine.message import utc_now
 from docproc.engine.store import requests, tenants
 from docproc.engine.store.task_tables import BackofficeTask, Operator
@@ -19,12 +22,14 @@ from docproc.http.reception import Arrival, reception_of
 from docproc.people.sign_in import sessions
 from docproc.people.store import accounts
 from docproc.people.store.accounts import Account
+from tests import textbooks
 from tests.harness import Harness
 from tests.papers import pdf
 
 ACME, BETA = "acme", "beta"
 # In everything of Acme's that a page or an answer could show.
 MARK = "ZX-ACME-ONLY"
+MATERIAL = "mat-1"
 FLOW = "stages: [{name: work, component: work}]\n"
 
 
@@ -88,7 +93,13 @@ async def two_tenants(engine: Harness) -> Tenancy:
         )
     request_id = await send(engine, ACME)
     task_id, document_id = await _worked_on(engine, request_id, people[ACME])
+    await _material(engine, request_id)
     values = {
+        "session_id": f"session-{MARK}",
+        "correlation_id": str(uuid4()),
+        "material_id": MATERIAL,
+        "question_id": "q1",
+        "export": "gift",
         "request_id": str(request_id),
         "task_id": str(task_id),
         "document_id": str(document_id),
@@ -143,3 +154,12 @@ async def _worked_on(engine: Harness, request_id: UUID, chief: Operator) -> tupl
         )  # fmt: skip
         await requests.finish(session, request_id, {"documents": [{"extracted_data": data}]})
     return task_id, document_id
+
+
+async def _material(engine: Harness, request_id: UUID) -> None:
+    """A summary and a quiz."""
+    store = DatabaseStore(engine.app.store)
+    metadata = ProcessingMetadata(request_id=str(request_id), generator=MARK)
+    async with engine.app.store.writing() as session:
+        for content in (textbooks.summary(MARK), textbooks.quiz(MARK)):
+            await store.put(session, NewDocument(ACME, MATERIAL, content, metadata))

@@ -21,6 +21,8 @@ PUBLIC = ("/openapi.json",)
 REFUSED = (403, 404)
 SOCKET_REFUSED = (4403, 4404)
 SECONDS = 5.0
+# How long a client listens on a socket that nobody closes.
+LISTENING_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -130,5 +132,9 @@ async def connect(
         "server": ("docproc", 80), "root_path": "", "asgi": {"version": "3.0"},
     }  # fmt: skip
     async with asyncio.timeout(SECONDS):
-        await app(scope, incoming.get, send)
+        serving = asyncio.create_task(app(scope, incoming.get, send))
+        await asyncio.wait({serving}, timeout=LISTENING_SECONDS)
+        if not serving.done():  # one that stays open: the client leaves
+            incoming.put_nowait({"type": "websocket.disconnect", "code": 1000})
+        await serving
     return code, texts

@@ -6,14 +6,14 @@ Transports, blob stores, middleware and components come from what is installed: 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import structlog
-from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.blobs import BlobStore
 from docproc.engine.component import BaseComponent, Context
@@ -28,7 +28,7 @@ from docproc.engine.running.relay import Relay
 from docproc.engine.running.releasing import Releasing
 from docproc.engine.running.work import Policies
 from docproc.engine.running.worker import Worker
-from docproc.engine.store import migrate, requests
+from docproc.engine.store import requests, schema_version
 from docproc.engine.store.session import Store
 from docproc.engine.store.workers import new_worker_id
 from docproc.engine.transport import Topology, Transport, TransportContext
@@ -59,6 +59,7 @@ class App:
         self.registry = Registry(settings.components, self.applications.all)
         self._shared: dict[Callable[[App], Any], Any] = {}
         self._ending = ExitStack()
+        self._telling: set[asyncio.Future[None]] = set()
         self.pools = Pools(workers=settings.prefetch_count, child_memory_mb=settings.child_memory_mb)
 
     @cached_property
@@ -169,8 +170,37 @@ class App:
             run_in_thread=self.pools.run_in_thread,
             run_in_process=self.pools.run_in_process,
             warm_children=self.pools.warm_children,
+            wake=self._wake,
+            post=self._post,
+            worker_id=self.worker_id,
         )
         return self.registry.load(name)(context)
+
+    def _wake(self, queues: Iterable[str]) -> None:
+        if self.transport.has_broker:
+            return self.relay.nudge()
+        telling = asyncio.ensure_future(self.transport.announce(list(queues)))
+        self._telling.add(telling)  # else nobody refers to it while it runs
+        telling.add_done_callback(self._told)
+
+    async def _post(self, session: AsyncSession, queue: str, posted: Sequence[PipelineMessage]) -> None:
+        copies = await self.outbox.post(session, queue, posted)
+
+        def deliver() -> None:
+            if not self.transport.has_broker:
+                return self._wake([queue])
+            publishing = asyncio.ensure_future(self.relay.publish(copies))
+            self._telling.add(publishing)
+            publishing.add_done_callback(self._told)
+
+        if copies:
+            session.info.setdefault("after_commit", []).append(deliver)
+
+    def _told(self, telling: asyncio.Future[None]) -> None:
+        """A wake-up that was not heard costs its reader a moment, nothing else."""
+        self._telling.discard(telling)
+        if not telling.cancelled() and (error := telling.exception()):
+            log.warning("wake_up_lost", problem=text_for_logs(error))
 
     async def _announce(self, message: PipelineMessage) -> None:
         step = (await self.versions.router(message)).plan.step(message.current_stage)
@@ -221,9 +251,13 @@ class App:
 
     async def _check_database(self) -> None:
         with self.reaching_database():
+            branches = self.applications.migrations
             if self.settings.is_embedded:
-                await migrate.upgrade(self.store, self.applications.migrations)
-            elif not await migrate.is_current(self.store, self.applications.migrations):
+                if not await schema_version.is_head(self.store, branches):
+                    from docproc.engine.store import migrate  # imports Alembic
+
+                    await migrate.upgrade(self.store, branches)
+            elif not await schema_version.is_current(self.store, branches):
                 raise ConfigurationError(
                     "the database is not migrated to this version", remedy="Run: docproc db upgrade"
                 )
@@ -239,11 +273,6 @@ class App:
             raise ConfigurationError(
                 f"the database is out of reach: {lines[0]}",
                 remedy="Check DOCPROC_HOME" if at_home else "Check DOCPROC_DATABASE_URL and the server",
-            ) from error
-        except CommandError as error:
-            raise ConfigurationError(
-                f"the database cannot be migrated: {error}",
-                remedy="If a newer DocProc made it, use that version",
             ) from error
 
     async def close(self) -> None:

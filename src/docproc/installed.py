@@ -1,4 +1,4 @@
-"""What is installed: applications, transports, blob stores and middleware, found by entry points."""
+"""What is installed: applications, commands, transports, blob stores, middleware, found by entry points."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from importlib.util import find_spec
 from typing import Any
 
 from docproc import entry_points
-from docproc.application import ENTRY_POINT_GROUP, Application
+from docproc.application import ENTRY_POINT_GROUP, Application, Command
 from docproc.entry_points import Point
 from docproc.errors import ConfigurationError
 
 BLOBSTORES = "docproc.blobstores"
+COMMANDS = "docproc.commands"
 MIDDLEWARE = "docproc.middleware"
 
 
@@ -83,6 +84,21 @@ def find_applications() -> Installed:
             continue
         usable.append(manifest)
     return Installed(tuple(usable), tuple(skipped))
+
+
+@cache
+def find_tools() -> tuple[Command, ...]:
+    """Commands that packages add without being an application; nothing but their `Command` is imported."""
+    tools = []
+    for point in find_points(COMMANDS):
+        command = point.load()
+        if not isinstance(command, Command) or command.name != point.name:
+            raise ConfigurationError(
+                f"the entry point {point.name!r} ({point.value}) is no command of that name",
+                remedy="Let it name a docproc.Command whose `name` is the entry point's",
+            )
+        tools.append(command)
+    return tuple(tools)
 
 
 def load_plugin(group: str, name: str, setting: str) -> Any:

@@ -13,7 +13,7 @@ from docproc.engine.running.quotas import CountUnits
 from docproc.engine.running.work import Middleware
 from docproc.engine.store.erasure import EraseOwn
 from docproc.engine.store.mentions import TextsOf
-from docproc.engine.store.migrate import Branch
+from docproc.engine.store.schema_version import Branch
 from docproc.engine.workflow.definition import Workflow, WorkflowSection, with_sections
 from docproc.errors import ConfigurationError
 from docproc.installed import MIDDLEWARE, find_points

@@ -22,6 +22,9 @@ TRANSPORTS = "docproc.transports"
 # The specification's addresses; they apply once a deployment says it is distributed.
 SPECIFIED_DATABASE_URL = "postgresql+asyncpg://docproc:docproc@localhost:5432/docproc"
 SPECIFIED_RABBITMQ_URL = "amqp://guest:guest@localhost:5672/"
+SPECIFIED_REDIS_URL = "redis://localhost:6379/0"
+# Transports that carry copies of rows through a server, which several machines reach.
+DISTRIBUTED = ("rabbitmq", "redis")
 
 
 def user_data_folder() -> Path:
@@ -66,8 +69,9 @@ class Settings(SettingsSection):
     # how it runs
     # The applications that this process knows; unset: all that are installed.
     applications: Annotated[tuple[str, ...] | None, NoDecode] = None
-    # An installed transport; unset: `rabbitmq` where its address is set, else `sql`.
+    # An installed transport; unset: `rabbitmq` or `redis` where its address is set, else `sql`.
     transport: str | None = None
+    redis_url: str | None = None
     # Files elsewhere than in a folder: the scheme names an installed blob store.
     storage_url: str | None = None
     # Where an S3-compatible store listens that is not Amazon's.
@@ -217,18 +221,24 @@ class Settings(SettingsSection):
 
     @cached_property
     def effective_transport(self) -> str:
-        return self.transport or ("rabbitmq" if self.rabbitmq_url else "sql")
+        if self.transport:
+            return self.transport
+        return "rabbitmq" if self.rabbitmq_url else "redis" if self.redis_url else "sql"
 
     @cached_property
     def effective_rabbitmq_url(self) -> str:
         return self.rabbitmq_url or SPECIFIED_RABBITMQ_URL
 
     @cached_property
+    def effective_redis_url(self) -> str:
+        return self.redis_url or SPECIFIED_REDIS_URL
+
+    @cached_property
     def effective_database_url(self) -> str:
         """The database in use: as set, else the specified one when distributed, else a file under home."""
         if self.database_url:
             return _async_url(self.database_url)
-        if self.effective_transport == "rabbitmq":
+        if self.effective_transport in DISTRIBUTED:
             return SPECIFIED_DATABASE_URL
         return f"sqlite+aiosqlite:///{self.home.expanduser().absolute() / 'docproc.db'}"
 
@@ -273,9 +283,10 @@ class Settings(SettingsSection):
         """
         settings = _read(cls, overrides)
         settings._given.update(overrides)
-        if settings.is_embedded and settings.effective_transport == "rabbitmq":
+        if settings.is_embedded and settings.effective_transport in DISTRIBUTED:
             raise ConfigurationError(
-                "the rabbitmq transport needs PostgreSQL, and DOCPROC_DATABASE_URL names a SQLite file",
+                f"the {settings.effective_transport} transport needs PostgreSQL, "
+                "and DOCPROC_DATABASE_URL names a SQLite file",
                 remedy="Set DOCPROC_DATABASE_URL to a postgresql:// address, or DOCPROC_TRANSPORT=sql",
             )
         return settings

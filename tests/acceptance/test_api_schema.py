@@ -16,13 +16,14 @@ import hypothesis
 import pytest
 import schemathesis
 from hypothesis import HealthCheck
+from schemathesis.specs.openapi.checks import negative_data_rejection
 
 from bench.servers import _free_ports
 from docproc.app import App
+from docproc.console.servers import gateway
 from docproc.http.access import door, keys
 from docproc.http.access.keys import NewKey
 from docproc.http.access.scopes import Scope
-from docproc.http.app import create_app
 from docproc.http.server import serve
 from docproc.settings import Settings
 from tests.harness import settings_for
@@ -51,7 +52,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             all_of_it = NewKey("all", "default", [Scope.SUBMIT, Scope.READ, Scope.ADMIN])
             made = await keys.create(session, all_of_it, "test")
         KEY["Authorization"] = f"Bearer {made.secret}"
-        await serve(application, stopping, host="127.0.0.1", port=port)
+        await serve(application, stopping, host="127.0.0.1", port=port, create=gateway)
         await application.close()
 
     thread = threading.Thread(target=loop.run_until_complete, args=(run(),))
@@ -79,7 +80,14 @@ def _answers(url: str) -> bool:
 
 
 # The document needs no database, only the endpoints.
-schema = schemathesis.openapi.from_dict(create_app(App(Settings.load(_env_file=None, auth="on"))).openapi())
+# A stream that never ends, and replies to envelopes, which must have been taken before, cannot be guessed.
+WALKED_ELSEWHERE = ["/api/v1/sessions/{session_id}/stream", "/api/v1/services/replies"]
+schema = schemathesis.openapi.from_dict(
+    gateway(App(Settings.load(_env_file=None, auth="on"))).openapi()
+).exclude(path=WALKED_ELSEWHERE)
+
+
+UNGUESSED = ("flow", "plan", "expires_at", "target_service", "tenant_id", "metadata", "callback_url")
 
 
 @schema.hook
@@ -94,6 +102,8 @@ def map_case(_context: schemathesis.HookContext, case: AnyCase) -> AnyCase:
         body: dict[str, Any] = json.loads(json.dumps(case.body).replace("\\u0000", ""))
         if body.get("callback_url"):
             body["callback_url"] = "https://example.com/answers"
+        if case.path == "/api/v1/tasks":  # names of what is here, and moments to come, cannot be guessed
+            body = {name: value for name, value in body.items() if name not in UNGUESSED}
         case.body = body
     if KNOWN and "request_id" in (case.path_parameters or {}) and next(TURNS):
         is_waiting = case.path.endswith("/stream") or "wait" in (case.query or {})
@@ -111,4 +121,7 @@ def map_case(_context: schemathesis.HookContext, case: AnyCase) -> AnyCase:
 )
 def test_every_endpoint_keeps_its_promise(case: AnyCase, address: str) -> None:
     """With a key; that it is needed, and that a wrong one is not taken, is part of the promise."""
-    case.call_and_validate(base_url=address, headers=KEY)
+    # Schemathesis takes some texts of forms for violations that are none: a "*" after what may be any text.
+    # What forms refuse has tests of its own.
+    unreliable: list[Any] = [negative_data_rejection] if case.media_type == "multipart/form-data" else []
+    case.call_and_validate(base_url=address, headers=KEY, excluded_checks=unreliable)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from docproc.apps.documents import samples
+from docproc_samples import drawing
 from tests import papers
 from tests.deployments import PATIENCE, Deployment
 from tests.papers import ID_CARD, INVOICE, LETTER, PAYSLIP
@@ -92,7 +92,9 @@ def test_answer_has_the_specified_shape(deployment: Deployment) -> None:
         assert 0 <= document["extraction_confidence"] <= 1
         for name, field in document["fields"].items():
             shape = {"value", "confidence", "source", "page", "box"}
-            assert shape <= set(field) <= shape | {"rows", "reason"}, name  # of tables; where there is one
+            assert shape <= set(field) <= shape | {"rows", "reason", "why"}, (
+                name
+            )  # of tables; where there is one
             assert field["page"] in document["page_indices"]
             x0, y0, x1, y1 = field["box"]
             assert 0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1
@@ -484,7 +486,7 @@ def test_hipotecas_answers_a_mixed_packet(deployment: Deployment, papers_folder:
         },
         like="hipotecas",
     )
-    packet = samples.packet(papers_folder, seed=3, form="digital", language="es")
+    packet = drawing.packet(papers_folder, seed=3, form="digital", language="es")
     done = deployment.process(packet.path, workflow="hipotecas_abiertas")
     assert done["status"] == "completed", done["error"]
     assert done["page_count"] == sum(len(d.page_indices) for d in packet.documents)

@@ -101,6 +101,8 @@ async def test_its_own_tenant_sees_all_of_it(sqlite_engine: Harness, both: Tenan
     seen = {
         "api": (
             "/requests", f"/status/{request}", f"/requests/{request}", f"/requests/{request}/result",
+            f"/materials/{both.values['material_id']}", f"/library/{both.values['material_id']}",
+            f"/library/{both.values['material_id']}/quiz",
         ),
         "station": ("/", "/api/tasks", "/supervisor", f"/supervisor/requests/{request}", "/supervisor/keys"),
     }  # fmt: skip

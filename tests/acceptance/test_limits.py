@@ -39,7 +39,8 @@ BOUNDARY = "parts"
 
 
 @pytest.fixture
-async def harness(tmp_path: Path) -> AsyncIterator[Harness]:
+async def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Harness]:
+    monkeypatch.setenv("DOCPROC_MATERIALS_MAX_MB", str(MOST_MB))
     async with opened(settings_for(tmp_path, max_upload_mb=MOST_MB)) as found:
         yield found
 
@@ -78,7 +79,10 @@ async def test_no_route_takes_a_body_without_measure(harness: Harness, server: s
     assert len(routes) >= (4 if server == "api" else 9), routes
     async with client_of(app) as client:
         for method, path, kinds in routes:
-            most = MOST_MB * 1024**2 + 4 * 1024**2 if path == "/process" else bodies.LARGE_BYTES
+            takes_files = path in ("/process", "/materials")
+            # An envelope a little over its megabyte is refused by the orchestrator, with its own code.
+            largest = bodies.LARGE_BYTES + 256 * 1024 * path.startswith("/api/v1/")
+            most = MOST_MB * 1024**2 + 4 * 1024**2 if takes_files else largest
             for kind in kinds or {JSON}:
                 told = {"Content-Type": f"{kind}; boundary={BOUNDARY}", "Accept": JSON}
                 announced = {**told, "Content-Length": str(most + 1)}
@@ -86,7 +90,8 @@ async def test_no_route_takes_a_body_without_measure(harness: Harness, server: s
                 assert (answer.status_code, path) == (413, path), answer.text
                 if kinds:
                     answer = await client.request(method, path, headers=told, content=in_pieces(most))
-                    is_refused = answer.status_code == (400 if path == "/process" else 413)
+                    is_form = takes_files and kind != JSON  # what is no form at all is seen at its first byte
+                    is_refused = answer.status_code == (400 if is_form else 413)
                     assert is_refused, f"{method} {path} {kind}: {answer.status_code} {answer.text}"
 
 

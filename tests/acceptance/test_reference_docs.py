@@ -18,10 +18,15 @@ import typer
 from pydantic import BaseModel
 
 from docproc import errors, registry
+from docproc.alerts.configuration import AlertSettings
 from docproc.app import App
 from docproc.application import Application, Command, Link, Section, Views
 from docproc.apps.documents import schemas
 from docproc.apps.documents.settings import DocumentsSettings
+from docproc.apps.materials import metrics as material_metrics  # noqa: F401 # its metrics are listed, too
+from docproc.apps.materials.settings import MaterialsSettings
+from docproc.apps.orchestrator.resilience import measured  # noqa: F401 # its metrics are listed, too
+from docproc.apps.orchestrator.settings import OrchestratorSettings
 from docproc.apps.video import metrics as video_metrics  # noqa: F401 # its metrics are listed, too
 from docproc.apps.video.settings import VideoSettings
 from docproc.cli.main import app as command_line
@@ -72,8 +77,17 @@ COMPUTED = {"home": "per user", "processes": "the cores", "components": "none", 
 COMPUTED["video_concurrency"] = "the cores"
 
 
-# Those of every process, and those of the applications.
-FIELDS = {**Settings.model_fields, **DocumentsSettings.model_fields, **VideoSettings.model_fields}
+# Those of every process, of alerts, and of the applications.
+OF_APPLICATIONS = (
+    AlertSettings,
+    DocumentsSettings,
+    MaterialsSettings,
+    OrchestratorSettings,
+    VideoSettings,
+)
+FIELDS = dict(Settings.model_fields)
+for one in OF_APPLICATIONS:
+    FIELDS |= one.model_fields
 
 
 def shown(name: str) -> str:
@@ -106,7 +120,7 @@ def test_env_example_has_every_setting_and_changes_nothing_when_uncommented(tmp_
     file.write_text("\n".join(given))
     uncommented, bare = Settings.load(_env_file=file), Settings.load(_env_file=None)
     assert uncommented.model_dump() == bare.model_dump()
-    for one in (DocumentsSettings, VideoSettings):
+    for one in OF_APPLICATIONS:
         assert uncommented.section(one) == bare.section(one)
 
 

@@ -10,6 +10,8 @@ import struct
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,6 +21,8 @@ import cv2
 import numpy as np
 import pytest
 
+from bench.compose import ComposeFile, Service
+from bench.servers import _free_ports
 from bench.video_deployment import PrivateRedis, VideoDeployment, redis_problem, until
 from docproc.apps.video.filters.chain import requested
 from docproc.apps.video.server.protocol import LARGEST_MESSAGE
@@ -28,35 +32,66 @@ from tests.films import Look, clicks, decoded, draw, number_of
 # Its processes are started once.
 pytestmark = [pytest.mark.xdist_group("video"), pytest.mark.timeout(170)]
 
+ROOT = Path(__file__).parents[2]
 FRAMES = 300
 
 
+class ComposedDeployment(VideoDeployment):
+    """The services of the compose file as processes, `--scale worker=2`; what all containers have at the same
+    port or under the same name is moved."""
+
+    def __init__(self, folder: Path, **settings: object) -> None:
+        self.compose = ComposeFile(ROOT / "docker-compose.video.yml")
+        self.redis = PrivateRedis(folder, self.compose.service("redis").command[1:])
+        super().__init__(folder, VIDEO_DATA=folder / "data", HOME=folder / "home")
+        (self.preview_port,) = _free_ports(1)
+        self.limits = settings
+        self.replaced = {
+            "9091": str(self.health_port),
+            "redis://redis:6379/0": self.redis.url,
+            "/app/data": str(self.data),
+            "/app/home": self.environment["DOCPROC_HOME"],
+            "/tmp/home": str(folder / "nothing is written there"),
+            "redis-cli": f"redis-cli -p {self.redis.port}",
+            ":8080/health": f":{self.preview_port}/health",
+            "worker@": "one@",
+        }
+
+    def start_all(self) -> None:
+        self.redis.start()
+        self.service(self.described("worker"), **self.limits)
+        self.service(self.described("worker", **{"worker@": "two@"}), **self.limits)
+        self.service(self.described("preview"), VIDEO_PREVIEW_PORT=self.preview_port)
+        server = self.service(self.described("server"), VIDEO_PORT=self.port, **self.limits)
+        self.until_it_listens(server, self.port)
+
+    def described(self, name: str, **replaced: str) -> Service:
+        return self.compose.service(name, {**self.replaced, **replaced})
+
+    def close(self) -> None:
+        super().close()
+        self.redis.kill()
+
+
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VideoDeployment]:
-    """A server and two workers, with the limits of every deployment but the rate's."""
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ComposedDeployment]:
+    """As docker-compose.video.yml describes it, with the limits of every deployment but the rate's."""
     services.require(redis_problem())
-    folder = tmp_path_factory.mktemp("video")
-    broker = PrivateRedis(folder)
-    broker.start()
     # Small, so that a test can send too much; the rate of 64 is for two workers on more cores than CI has.
     limits = {
         "VIDEO_MAX_MB": 300,
         "VIDEO_MAX_SECONDS": 60,
         "VIDEO_MAX_PIXELS": 640 * 480,
         "VIDEO_RATE_LIMIT": 200,
+        "VIDEO_FRAMES_IN_FLIGHT": 32,
+        "VIDEO_IDLE_SECONDS": 3,
     }
-    deployment = VideoDeployment(
-        folder, broker.url, **limits, VIDEO_FRAMES_IN_FLIGHT=32, VIDEO_IDLE_SECONDS=3
-    )
-    deployment.redis = broker  # type: ignore[attr-defined] # for the tests that look into it
+    deployment = ComposedDeployment(tmp_path_factory.mktemp("video"), **limits)
     try:
-        deployment.worker(name="one")
-        deployment.worker(name="two")
-        deployment.server()
+        deployment.start_all()
         yield deployment
     finally:
         deployment.close()
-        broker.kill()
 
 
 @pytest.fixture(scope="module")
@@ -132,8 +167,8 @@ def test_frames_lie_on_disk_as_specified(moved: dict[str, Any], place: VideoDepl
     assert not list((place.films(moved["session_id"]) / "originals").iterdir())
 
 
-def test_redis_never_has_a_result(moved: dict[str, Any], place: VideoDeployment) -> None:
-    client = place.redis.client()  # type: ignore[attr-defined] # set by the fixture
+def test_redis_never_has_a_result(moved: dict[str, Any], place: ComposedDeployment) -> None:
+    client = place.redis.client()
     assert client.keys("celery-task-meta*") == [] and client.llen("frames") == 0
     told = client.hgetall(f"docproc:video:session:{moved['session_id']}")
     assert (told[b"frames_processed"], told[b"frames_total"]) == (b"300", b"300")
@@ -164,6 +199,31 @@ def test_film_is_a_request_of_the_engine(moved: dict[str, Any], place: VideoDepl
     mine = next(one for one in json.loads(told.stdout) if one["request_id"] == moved["session_id"])
     assert (mine["status"], mine["workflow_name"]) == ("completed", "video")
     assert mine["result"]["metrics"]["total_frames"] == FRAMES and not mine["result"]["partial"]
+
+
+@pytest.mark.parametrize("name", ["redis", "server", "worker", "preview"])
+def test_health_checks_of_the_compose_file_find_its_services_well(
+    name: str, moved: dict[str, Any], place: ComposedDeployment
+) -> None:
+    service = place.described(name)
+    told = " ".join(service.health) if name == "redis" else service.health
+    done = subprocess.run(
+        told, shell=name == "redis", env={**place.machine, **service.environment}, cwd=place.folder,
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_preview_shows_what_the_other_services_made(moved: dict[str, Any], place: ComposedDeployment) -> None:
+    address = f"http://localhost:{place.preview_port}"
+    with urllib.request.urlopen(f"{address}/session/{moved['session_id']}/status", timeout=10) as answer:
+        told = json.load(answer)
+    assert (told["status"], told["frames_processed"]) == ("completed", FRAMES)
+    with urllib.request.urlopen(f"{address}/session/{moved['session_id']}/frame/7", timeout=10) as answer:
+        assert answer.read() == (place.frames(moved["session_id"]) / "frame_000007.png").read_bytes()
+    other = urllib.request.Request(f"{address}/sessions", headers={"Host": "elsewhere.example"})
+    with pytest.raises(urllib.error.HTTPError, match="400"):
+        urllib.request.urlopen(other, timeout=10)
 
 
 # --- clients ----------------------------------------------------------------------------------------------
@@ -285,7 +345,7 @@ def test_protocol_as_specified(dial: Callable[[], Wire], film: Path) -> None:
     wire.say(handshake(content))
     accepted = wire.hear()
     assert accepted["type"] == "handshake_ack" and accepted["accepted"] is True
-    assert accepted["preview_url"] == f"http://127.0.0.1:8080/session/{accepted['session_id']}"
+    assert accepted["preview_url"] == f"http://localhost:8080/session/{accepted['session_id']}"
     wire.socket.sendall(content)
     heard = []
     while (message := wire.hear())["type"] == "progress":
@@ -426,12 +486,9 @@ def test_resumed_upload_takes_over_from_a_connection_that_hangs(
     session_id = hanging.hear()["session_id"]
     hanging.socket.sendall(content[:1000])
     until(lambda: (place.films(session_id) / "input.part").stat().st_size == 1000, "a part is there")
-    again = dial()
-    again.say(handshake(content, session_id=session_id))
-    assert again.hear()["offset"] == 1000
-    assert hanging.hear()["code"] in ("busy", "timed_out"), "taken over, or given up just before"
-    again.socket.sendall(content[1000:])
-    assert again.hear_end()["metrics"]["total_frames"] == 20
+    made = place.send(short, "--session", session_id, "--processing", "edges")
+    assert (made["session_id"], made["total_frames"]) == (session_id, 20)
+    assert hanging.hear()["code"] in ("taken_over", "timed_out"), "the latter just before"
 
 
 def test_client_that_went_away_finds_its_film_later(
@@ -462,7 +519,7 @@ def test_slow_and_silent_clients_harm_nobody(
 
 
 def test_memory_does_not_grow_with_the_film(place: VideoDeployment, dial: Callable[[], Wire]) -> None:
-    server = next(one for one in place.running if one.log.name.startswith("serve"))
+    server = next(one for one in place.running if one.log.name.startswith("server"))
     before = server.tree()[0].memory_info().rss
     content, most = b"\0" * (1 << 20), before
     wire = dial()
@@ -478,7 +535,7 @@ def test_memory_does_not_grow_with_the_film(place: VideoDeployment, dial: Callab
 
 def test_in_flight_frames_are_bounded(place: VideoDeployment, film: Path) -> None:
     before = place.sessions()
-    client = place.sending(film, "--processing", "blur", "--filter", "blur:kind=bilateral,size=15")
+    client = place.sending(film, "--processing", "blur", "--filter", "blur:kind=median,size=15")
     session_id = place.new_session(before)
     most = 0
     while client.poll() is None:
@@ -489,12 +546,12 @@ def test_in_flight_frames_are_bounded(place: VideoDeployment, film: Path) -> Non
     assert 0 < most <= 32 + 1, "VIDEO_FRAMES_IN_FLIGHT is 32"
 
 
-def test_nothing_but_json_is_read_from_the_wire(place: VideoDeployment, short: Path) -> None:
+def test_nothing_but_json_is_read_from_the_wire(place: ComposedDeployment, short: Path) -> None:
     """A pickle in the queue is refused, and the worker goes on."""
     import base64
     import pickle
 
-    client = place.redis.client()  # type: ignore[attr-defined] # as above
+    client = place.redis.client()
     marker = place.folder / "executed"
 
     class Harmful:

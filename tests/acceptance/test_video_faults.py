@@ -2,57 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-import json
 import os
-import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from standardwebhooks import Webhook
 
 from bench.video_deployment import PrivateRedis, Running, VideoDeployment, redis_problem, until
-from tests import services
+from docproc.http.callbacks.secret import FILE
+from tests import misbehaving, services
 from tests.films import Look, decoded, draw, number_of
+from tests.receiver import receiving
 
 pytestmark = [pytest.mark.xdist_group("video faults"), pytest.mark.timeout(170)]
 
-# A package with filters that misbehave, as somebody else would install one.
-PLUGIN = """
-import os, signal, time
-from typing import ClassVar
-from docproc.apps.video.filters.filter import Filter, Parameters
-
-class Said(Parameters):
-    seconds: float = 0.0
-
-def number(image):
-    bits = [image[7:13, 7 + bit * 12 : 11 + bit * 12].mean() > 127 for bit in range(14)]
-    return sum(1 << bit for bit, white in enumerate(bits) if white)
-
-class Slow(Filter[Said]):
-    name: ClassVar[str] = "slow"
-    parameters_model = Said
-    def apply(self, frames):
-        time.sleep(self.parameters.seconds)
-        return 255 - frames[-1]
-
-class Faulty(Filter[Said]):
-    name: ClassVar[str] = "faulty"
-    parameters_model = Said
-    def apply(self, frames):
-        place = number(frames[-1])
-        if place == 3:
-            raise ValueError("not this one")
-        if place == 5:
-            os.kill(os.getpid(), signal.SIGKILL)
-        if place == 7:
-            time.sleep(60)
-        return 255 - frames[-1]
-"""
-POINTS = "[docproc.video_filters]\nslow = misbehaving:Slow\nfaulty = misbehaving:Faulty\n"
 # As short as CI has time for; the real ones are measured by bench/video.py.
 SHORT = {"VIDEO_FRAME_SECONDS": 2, "VIDEO_VISIBILITY_SECONDS": 4, "VIDEO_RATE_LIMIT": 0}
 
@@ -68,11 +36,7 @@ def broker(tmp_path: Path) -> Iterator[PrivateRedis]:
 
 @contextlib.contextmanager
 def deployed(folder: Path, redis_url: str | None = None, **settings: object) -> Iterator[VideoDeployment]:
-    metadata = folder / "plugins/misbehaving-1.0.dist-info"
-    metadata.mkdir(parents=True)
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: misbehaving\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text(POINTS)
-    (folder / "plugins/misbehaving.py").write_text(PLUGIN)
+    misbehaving.install(folder / "plugins")
     place = VideoDeployment(folder, redis_url, **{**SHORT, **settings})
     try:
         yield place
@@ -96,7 +60,7 @@ def _busy(place: VideoDeployment, session_id: str, frames: int) -> None:
 
 def test_frames_of_a_killed_worker_are_filtered_by_another(tmp_path: Path, broker: PrivateRedis) -> None:
     """Celery's own redelivery; no frame is replaced by its original."""
-    film = film_of(tmp_path, 60)
+    film = film_of(tmp_path, 30)
     with deployed(tmp_path, broker.url) as place:
         doomed, _ = place.worker(2, "doomed"), place.server()
         client = place.sending(film, "--processing", "slow", "--filter", "slow:seconds=0.15")
@@ -105,15 +69,15 @@ def test_frames_of_a_killed_worker_are_filtered_by_another(tmp_path: Path, broke
         doomed.kill()
         other = place.worker(2, "other")
         made = place.made(client)
-        assert made["frames_failed"] == 0 and made["total_frames"] == 60, other.said()[-2000:]
+        assert made["frames_failed"] == 0 and made["total_frames"] == 30, other.said()[-2000:]
         assert made["retries"] >= 1, "frames were begun by the one that died"
-        assert numbers(tmp_path / "out.mp4") == list(range(60))
+        assert numbers(tmp_path / "out.mp4") == list(range(30))
 
 
 def test_pending_frames_are_sent_again_to_a_redis_that_came_back_empty(
     tmp_path: Path, broker: PrivateRedis
 ) -> None:
-    film = film_of(tmp_path, 80)
+    film = film_of(tmp_path, 40)
     with deployed(tmp_path, broker.url) as place:
         place.worker(2)
         place.server()
@@ -123,7 +87,7 @@ def test_pending_frames_are_sent_again_to_a_redis_that_came_back_empty(
         broker.restart_empty()
         made = place.made(client)
         assert made["frames_failed"] == 0 and made["frames_resent"] > 0
-        assert numbers(tmp_path / "out.mp4") == list(range(80))
+        assert numbers(tmp_path / "out.mp4") == list(range(40))
 
 
 def test_frames_that_cannot_be_filtered_are_originals_at_once_and_listed(
@@ -158,7 +122,7 @@ def test_without_workers_the_originals_serve_after_the_time_limit(
 
 def test_rate_limit_holds_and_stalls_nothing(tmp_path: Path, broker: PrivateRedis) -> None:
     """Celery's own timers would let one frame a second through, with two processes behind one limit."""
-    film = film_of(tmp_path, 160)
+    film = film_of(tmp_path, 120)
     with deployed(tmp_path, broker.url, VIDEO_RATE_LIMIT=64) as place:
         place.worker(2)
         place.server()
@@ -173,51 +137,50 @@ def test_film_survives_the_servers_death(tmp_path: Path, broker: PrivateRedis) -
     with deployed(tmp_path, broker.url) as place:
         place.worker(2)
         server = place.server()
-        client = place.sending(film, "--processing", "slow", "--filter", "slow:seconds=0.1")
+        told = ["--processing", "slow", "--filter", "slow:seconds=0.1"]
+        patient = place.sending(film, *told)
         session_id = place.new_session()
-        _busy(place, session_id, 10)
+        _busy(place, session_id, 5)
+        again = [*told, "--session", session_id, "--patience", "0"]
+        impatient = place.sending(film, *again, out=tmp_path / "never.mp4")
+        assert impatient.stderr and session_id in impatient.stderr.readline(), "it follows the film, too"
         server.kill()
-        _, err = client.communicate(timeout=30)
-        assert client.returncode == 1 and "the server went away" in err
+        _, err = impatient.communicate(timeout=30)
+        assert impatient.returncode == 1 and "the server went away" in err and session_id in err
         done = {path.name: path.stat().st_mtime_ns for path in place.frames(session_id).glob("*.png")}
         place.server()
-        more = ["--filter", "slow:seconds=0.1", "--session", session_id]
-        made = place.send(film, "--processing", "slow", *more)
+        made = place.made(patient)
         assert made["frames_failed"] == 0 and made["total_frames"] == 60
         assert numbers(tmp_path / "out.mp4") == list(range(60))
         kept = {name: (place.frames(session_id) / name).stat().st_mtime_ns for name in done}
         assert kept == done, "what was filtered before is not filtered again"
 
 
-def test_answer_at_the_deadline_is_partial_and_names_the_frames(tmp_path: Path) -> None:
-    """Without Redis: the server's own children filter."""
-    film = film_of(tmp_path, 60)
+async def test_answer_at_the_deadline_is_partial_and_names_the_frames(tmp_path: Path) -> None:
+    """Without Redis and without an API: the server's own children filter, and it sends the answers itself."""
+    film = film_of(tmp_path, 40)
     flows = tmp_path / "flows"
     flows.mkdir()
-    flow = "name: video\nsla: {deadline_seconds: 4}\nstages:\n  - {name: film, component: film}\n"
+    flow = "name: video\nsla: {deadline_seconds: 3}\nstages:\n  - {name: film, component: film}\n"
     (flows / "video.yaml").write_text(flow)
-    with deployed(tmp_path, WORKFLOWS_DIR=flows) as place:
-        place.server()
-        client = place.sending(film, "--processing", "slow", "--filter", "slow:seconds=0.25")
-        session_id = place.new_session()
-        answers = until(lambda: _answers(place, session_id), "there is an answer", 30)
-        partial = json.loads(answers[0])
-        assert partial["partial"] is True and partial["metrics"]["frames_total"] == 60
-        assert {one["reason"] for one in partial["missing"]} == {"queued"}
-        assert partial["missing"][-1]["unit"].endswith("-59")
-        made = place.made(client)
-        assert made["total_frames"] == 60 and made["frames_failed"] == 0
-        until(lambda: len(_answers(place, session_id)) == 2, "the whole answer follows")
-        whole = json.loads(_answers(place, session_id)[-1])
-        assert whole["partial"] is False and whole["missing"] == []
-
-
-def _answers(place: VideoDeployment, session_id: str) -> list[str]:
-    query = (
-        "SELECT payload FROM answers WHERE version > 0 AND replace(request_id, '-', '') = ? ORDER BY version"
-    )
-    with contextlib.closing(sqlite3.connect(place.folder / "home/docproc.db")) as connection:
-        return [row[0] for row in connection.execute(query, (session_id.replace("-", ""),))]
+    async with receiving() as receiver:
+        with deployed(tmp_path, WORKFLOWS_DIR=flows, CALLBACK_ALLOW_PRIVATE="true") as place:
+            await asyncio.to_thread(place.server)
+            told = ["--processing", "slow", "--filter", "slow:seconds=0.25", "--callback-url", receiver.url]
+            client = place.sending(film, *told)
+            made = await asyncio.to_thread(place.made, client)
+            assert made["total_frames"] == 40 and made["frames_failed"] == 0
+            await asyncio.to_thread(until, lambda: len(receiver.received) == 2, "both answers are sent")
+            secret = (tmp_path / "home" / FILE).read_text().strip()
+    for one in receiver.received:
+        Webhook(secret).verify(one.body, one.headers)
+    partial, whole = (one.said for one in receiver.received)
+    assert (partial["answer_version"], partial["partial"]) == (1, True)
+    assert partial["result"]["metrics"]["frames_total"] == 40
+    assert {one["reason"] for one in partial["result"]["missing"]} == {"queued"}
+    assert partial["result"]["missing"][-1]["unit"].endswith("-39")
+    assert whole["result"]["partial"] is False and whole["result"]["missing"] == []
+    assert whole["result"]["metrics"]["total_frames"] == 40
 
 
 @pytest.fixture

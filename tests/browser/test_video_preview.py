@@ -41,9 +41,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VideoDeployment]
     port = _free_ports(1)[0]
     deployment = VideoDeployment(folder, VIDEO_PREVIEW_PORT=port)
     try:
-        deployment.start("video", "preview")
+        preview = deployment.start("video", "preview")
         deployment.server()
         yield deployment
+        assert preview.stop() == 0, preview.said()
     finally:
         deployment.close()
 
@@ -51,7 +52,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VideoDeployment]
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """In Spanish; whatever the page complains about fails the test."""
-    context = browser.new_context(locale="es-ES", viewport={"width": 1280, "height": 1100})
+    context = browser.new_context(locale="es-ES", viewport={"width": 1366, "height": 768})
     opened = context.new_page()
     complaints: list[str] = []
     opened.on("pageerror", lambda error: complaints.append(str(error)))
@@ -64,7 +65,7 @@ def look(page: Page, name: str) -> None:
     """A picture for people, and nobody kept out, in either colour scheme."""
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        page.screenshot(path=SCREENSHOTS / f"video-{name}-{scheme}.png")
+        page.screenshot(path=SCREENSHOTS / f"video-{name}-{scheme}.png", full_page=True)
         found = Axe().run(page).response["violations"]
         serious = [one for one in found if one["impact"] in ("serious", "critical")]
         assert not serious, [(one["id"], [node["html"] for node in one["nodes"]]) for one in serious]
@@ -120,9 +121,14 @@ def test_film_is_followed_from_its_first_frame_to_the_last(
     with page.expect_download() as loaded:
         page.get_by_role("link", name="Download the film").click()
     assert loaded.value.suggested_filename == "pelota.mp4"
+    page.screenshot(path=SCREENSHOTS / "video-done-en.png")
     page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390, "nothing sticks out on a phone"
-    page.screenshot(path=SCREENSHOTS / "video-phone.png")
+    for language, word in (("ES", "Completada"), ("EN", "Completed")):
+        page.get_by_role("link", name=language, exact=True).click()
+        expect(page.locator("#status")).to_have_text(word)
+        _both_pictures(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, "nothing sticks out on a phone"
+        page.screenshot(path=SCREENSHOTS / f"video-phone-{language.lower()}.png")
 
 
 def _both_pictures(page: Page) -> None:

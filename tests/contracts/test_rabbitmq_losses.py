@@ -18,13 +18,14 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bench.servers import RabbitServer
+from docproc.app import App
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store import fan_in, fan_out
 from docproc.engine.store.tables import Request
 from docproc.engine.transport import DEAD_LETTER_QUEUE
 from docproc.engine.transports import rabbitmq
 from docproc.engine.transports.amqp_batch import OWN_TYPE
-from tests import services
+from tests import components, services
 from tests.harness import Harness, filled, opened, settings_for
 
 ONE = "stages: [{name: work, component: work}]"
@@ -89,6 +90,28 @@ async def test_copies_in_a_deleted_queue_are_published_again(
         assert (await engine.finished(request_id)).status == "completed"
 
 
+async def test_lost_copies_are_remembered_though_declaring_broke_off(
+    engine: Harness, channel: aiormq.abc.AbstractChannel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy broker answers half of the declarations in time; the next attempt finds the queue in place."""
+    waiting = await engine.submit("one")
+    await channel.queue_delete("q.work")
+    declare, is_busy = rabbitmq.RabbitMqTransport._declare_queue, True
+
+    async def answered_in_part(self: Any, connection: Any, channel: Any, queue: str) -> Any:
+        nonlocal is_busy
+        if queue == DEAD_LETTER_QUEUE and is_busy:  # the last one
+            is_busy = False
+            raise TimeoutError("the broker is busy")
+        return await declare(self, connection, channel, queue)
+
+    monkeypatch.setattr(rabbitmq.RabbitMqTransport, "_declare_queue", answered_in_part)
+    engine.app.transport._lost.set()  # type: ignore[attr-defined] # connect anew: one attempt breaks off
+    await engine.until(lambda: not is_busy, "an attempt breaks off")
+    await engine.start("work")
+    assert (await engine.finished(waiting)).status == "completed"
+
+
 async def test_broker_that_forgot_everything_is_survived(
     engine: Harness, channel: aiormq.abc.AbstractChannel
 ) -> None:
@@ -128,6 +151,34 @@ async def _take_away(queue: str, url: str) -> Any:
                 return connection
             except AMQPError:
                 await asyncio.sleep(0.01)
+
+
+async def test_exclusive_work_is_not_begun_again_by_the_process_that_is_at_it(engine: Harness) -> None:
+    """A broker whose connection was lost, or that waited too long for an acknowledgement, delivers again."""
+    components.Exclusive.calls.clear()
+    engine.workflow("paid", "stages: [{name: pay, component: exclusive}]")
+    app = App(engine.settings.model_copy(update={"prefetch_count": 2}))  # it has a slot left for the copy
+    _, worker, _, _ = await engine.start("exclusive", app=app)
+    request_id = await engine.submit("paid", sleep=1.5)
+    await engine.until(lambda: len(components.Exclusive.calls) == 1, "it is begun")
+    assert isinstance(app.transport, rabbitmq.RabbitMqTransport) and app.transport._connection
+    await app.transport._connection.close()
+    await engine.until(lambda: not worker.is_ready, "the connection is lost")
+    await engine.until(lambda: worker.is_ready, "another is made")
+    assert (await engine.finished(request_id)).status == "completed"
+    assert len(components.Exclusive.calls) == 1
+
+
+async def test_copies_that_expire_too_early_are_published_again(
+    engine: Harness, channel: aiormq.abc.AbstractChannel
+) -> None:
+    """As when the broker's clock is set forward by more than their lifetime."""
+    request_id = await engine.submit("one")
+    await engine.until(lambda: _waiting(channel), "the copy waits at the broker")
+    copy = await channel.basic_get("q.work", no_ack=True)
+    await channel.basic_publish(copy.body, exchange="doc.dlx", properties=copy.header.properties)
+    await engine.start("work")
+    assert (await engine.finished(request_id)).status == "completed"
 
 
 # --- what others write --------------------------------------------------------------------------------------
@@ -200,9 +251,12 @@ async def test_units_that_another_system_brings_to_a_join_are_counted_as_specifi
 
 async def _count(channel: aiormq.abc.AbstractChannel, engine: Harness, letters: int) -> bool:
     """Nothing is left in the queue, and so many letters there are."""
-    waiting = (await channel.queue_declare("q.work", passive=True)).message_count
     kept = await engine.query("SELECT count(*) FROM dead_letters")
-    return waiting == 0 and kept == [(letters,)]
+    return await _waiting(channel) == 0 and kept == [(letters,)]
+
+
+async def _waiting(channel: aiormq.abc.AbstractChannel) -> int:
+    return (await channel.queue_declare("q.work", passive=True)).message_count or 0
 
 
 # --- commits without a word --------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from docproc.engine.store.tables import Request
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.people.assignment import Assignment
 from docproc.people.availability import PRESENT_SECONDS
-from docproc.people.store.holding import COOL_DOWN_SECONDS
+from docproc.people.store.claims import COOL_DOWN_SECONDS
 from docproc.settings import Settings
 from tests.components import PATHS
 from tests.harness import Harness, filled

@@ -23,7 +23,7 @@ from docproc.http.callbacks import sender as sending
 from docproc.http.callbacks import signature
 from docproc.http.callbacks.post import Poster
 from docproc.http.callbacks.resolver import Resolver
-from docproc.http.callbacks.schedule import Decision, Outcome, Reply, Schedule
+from docproc.http.callbacks.schedule import AttemptOutcome, Decision, Reply, Schedule
 from docproc.http.callbacks.sender import Sender
 from tests import services
 from tests.receiver import Answer, Received, Receiver, receiving
@@ -451,7 +451,7 @@ async def test_outcome_of_a_lost_claim_is_not_recorded(store: Store, receiver: R
         attempt = slow._attempt(
             Due(row.id, request_id, "default", 1, row.url, row.body, 0, row.created_at),
             Reply(200),
-            Decision(Outcome.DELIVERED),
+            Decision(AttemptOutcome.DELIVERED),
             utc_now(),
         )
         await slow._record(attempt)

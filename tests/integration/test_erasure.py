@@ -80,6 +80,7 @@ async def fill(harness: Harness, request_id: UUID, status: str = "completed") ->
         "document_id": document,
         "assigned_to": operator,
         "tenant_id": "default",
+        "material_id": f"{MARKER}-{request_id}",  # one request, one material
     }
     own: dict[str, dict[str, Any]] = {
         "requests": {
@@ -89,9 +90,11 @@ async def fill(harness: Harness, request_id: UUID, status: str = "completed") ->
             "idempotency_key": f"{MARKER}-{request_id}",
         },
         "documents": {"id": document},
+        **{name: {"id": uuid4().hex} for name in ("material_summary", "material_assessment")},
         "backoffice_tasks": {"status": "assigned", "message": None},
         "messages": {"state": "held"},
         "deliveries": {"state": "pending"},
+        "orchestrator_known_answers": {"question": str(request_id)},  # one question, one answer
         # The engine's own words; what applications and people say is in the other columns.
         "events": {
             "id": None,

@@ -206,6 +206,8 @@ async def test_answers_of_all_kinds_are_described(station: httpx.AsyncClient) ->
     assert {name: part["type"] for name, part in parts.items()} == {
         "operator": "string", "doc_type": "string", "splits": "object", "extracted_data": "object",
         "where": "object", "weight_kg": "number", "is_fragile": "boolean", "size": "string",
+        **dict.fromkeys(("text", "a", "b", "c", "d", "correct"), "string"), "remove": "boolean",
+        **dict.fromkeys(("feedback_correct", "feedback_incorrect"), "string"),
     }  # fmt: skip
 
 

@@ -10,10 +10,10 @@ import numpy
 import pytest
 
 from docproc.apps.documents.quality import labels, learning, verdicts
+from docproc.apps.documents.quality.fitting import fields, scoring
 from docproc.apps.documents.quality.labels import Folder, LabelledDocument, LabelledFile
 from docproc.apps.documents.quality.learning import Kind, Learner, Material
 from docproc.apps.documents.quality.measure import FileVerdict, PageVerdict
-from docproc.apps.documents.quality.training import extraction, fields
 from docproc.apps.documents.quality.understand import How
 from docproc.apps.documents.understanding import classify, models
 from docproc.apps.documents.understanding.extract import calibrate
@@ -89,11 +89,13 @@ async def test_worse_weights_are_dropped_and_better_ones_used(
 
     write(installed, -1.0)  # a bad day
     page = _invoice(tmp_path / "readings")
-    assert classify.classify(page, models=installed).doc_type != "invoice"
+    with models.using(installed):
+        assert classify.classify(page).doc_type != "invoice"
     learnt = await learn(relearn, "two")
     assert [(trial.name, trial.decision.kept) for trial in learnt.trials] == [("classifier", True)]
     # No restart: the same process reads them anew.
-    assert classify.classify(page, models=installed).doc_type == "invoice"
+    with models.using(installed):
+        assert classify.classify(page).doc_type == "invoice"
     assert "as it was packaged" in (installed / learning.HISTORY).read_text()
 
 
@@ -174,9 +176,9 @@ def test_new_fields_can_be_learnt_without_packaged_weights(folder: Folder, tmp_p
 
 
 def test_values_that_were_wrong_lower_all_confidences(folder: Folder, tmp_path: Path) -> None:
-    known = [*extraction.examples(fields.documents([folder.path], None))]
+    known = [*scoring.examples(fields.documents([folder.path], None))]
     chosen = [
-        (example, ranking, False) for example, ranking, _ in (fields._chosen(e, _none()) for e in known)
+        (example, ranking, False) for example, ranking, _ in (scoring.chosen(e, _none()) for e in known)
     ]
     plain = fields._calibration({})
     lowered = fields.shift(chosen * 10, plain)

@@ -69,7 +69,7 @@ def test_operators_are_added_listed_and_changed(cli: Commands) -> None:
     ana, eva = cli.json("operator", "list")
     assert (ana["role"], ana["skills"], ana["signs_in_with"]) == (
         "supervisor",
-        ["classification", "extraction"],
+        ["classification", "extraction", "material_question"],
         ["password"],
     )
     assert (eva["role"], eva["skills"], eva["signs_in_with"]) == ("operator", ["extraction"], ["oidc"])

@@ -11,7 +11,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection
 
 from docproc.engine.message import utc_now
-from docproc.engine.store import events, migrate, requests, rows, sweep
+from docproc.engine.store import events, migrate, requests, rows, schema_version, sweep
 from docproc.engine.store.session import Store
 from docproc.engine.store.standing import Standing
 from docproc.engine.store.tables import Base, DeadLetter, Request
@@ -34,11 +34,20 @@ async def test_migrations_make_what_the_tables_declare(store: Store) -> None:
     assert [d for d in found if not any(name in str(d) for name in uncomparable)] == []
 
 
+def test_head_is_the_one_alembic_finds() -> None:
+    """It is read off the files without Alembic, which every process would have to import when it starts."""
+    for branch in (None, *schema.APPLICATIONS.migrations):
+        scripts = migrate.scripts(branch)
+        chain = schema_version.Chain.of(branch)
+        assert chain.head == scripts.get_current_head()
+        assert chain.known == {script.revision for script in scripts.walk_revisions()}
+
+
 async def test_migrations_go_down_and_up_again(store: Store) -> None:
     await migrate.downgrade(store, schema.APPLICATIONS.migrations)
-    assert await migrate.current(store) is None
+    assert await schema_version.current(store) is None
     await schema.upgrade(store)
-    assert await migrate.is_current(store, schema.APPLICATIONS.migrations)
+    assert await schema_version.is_current(store, schema.APPLICATIONS.migrations)
 
 
 async def test_processes_that_migrate_at_once_do_it_once(store: Store) -> None:
@@ -47,13 +56,13 @@ async def test_processes_that_migrate_at_once_do_it_once(store: Store) -> None:
     await asyncio.gather(*(schema.upgrade(other) for other in others))
     for other in others:
         await other.close()
-    assert await migrate.is_current(store, schema.APPLICATIONS.migrations)
+    assert await schema_version.is_current(store, schema.APPLICATIONS.migrations)
 
 
 async def test_schema_newer_than_the_program_is_worked_on(store: Store) -> None:
     async with store.writing() as session:
         await rows.execute(session, "UPDATE alembic_version SET version_num = 'from the future'")
-    assert await migrate.is_current(store, schema.APPLICATIONS.migrations)
+    assert await schema_version.is_current(store, schema.APPLICATIONS.migrations)
 
 
 async def test_every_row_carries_its_tenant() -> None:

@@ -21,6 +21,8 @@ def variables_for(combination: str, request: pytest.FixtureRequest) -> dict[str,
         variables["DOCPROC_DATABASE_URL"] = request.getfixturevalue("postgres_url")
     if combination.endswith("rabbitmq"):
         variables["DOCPROC_RABBITMQ_URL"] = request.getfixturevalue("rabbitmq_url")
+    if combination.endswith("redis"):
+        variables["DOCPROC_REDIS_URL"] = request.getfixturevalue("redis_url")
     return variables
 
 

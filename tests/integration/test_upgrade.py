@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import select
 
 from docproc.apps.documents.tables import REQUESTS, Document, Page
-from docproc.engine.store import migrate
+from docproc.engine.store import schema_version
 from docproc.engine.store.session import Store
 from tests import schema, services
 
@@ -106,9 +106,9 @@ async def test_database_of_the_previous_release_is_upgraded(empty_url: str, prev
     run(previous, MAKE, empty_url)
     store = Store(empty_url)
     try:
-        assert not await migrate.is_current(store, schema.APPLICATIONS.migrations)
+        assert not await schema_version.is_current(store, schema.APPLICATIONS.migrations)
         await schema.upgrade(store)
-        assert await migrate.is_current(store, schema.APPLICATIONS.migrations)
+        assert await schema_version.is_current(store, schema.APPLICATIONS.migrations)
         async with store.reading() as session:
             counts = (await session.execute(select(REQUESTS.c.page_count, REQUESTS.c.document_count))).one()
             document = await session.scalar(select(Document))

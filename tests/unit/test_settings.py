@@ -15,6 +15,7 @@ from docproc.settings import SPECIFIED_DATABASE_URL, SPECIFIED_RABBITMQ_URL, Set
 
 POSTGRES = "postgresql+asyncpg://u:p@db:5432/docproc"
 RABBITMQ = "amqp://guest:guest@broker:5672/"
+REDIS = "redis://cache:6379/1"
 
 # Specification §10.1: field, default, another value as text, the same value as read.
 SPECIFIED: list[tuple[str, Any, str, Any]] = [
@@ -33,6 +34,7 @@ SPECIFIED: list[tuple[str, Any, str, Any]] = [
 ]
 OTHERS: list[tuple[str, Any, str, Any]] = [
     ("transport", None, "sql", "sql"),
+    ("redis_url", None, REDIS, REDIS),
     ("host", "127.0.0.1", "0.0.0.0", "0.0.0.0"),
     ("components", {}, "a=m.A, b=n.o.B,", {"a": "m.A", "b": "n.o.B"}),
     ("quorum_queues", False, "true", True),
@@ -155,6 +157,11 @@ def test_home_may_be_relative_or_of_the_user(folder: Path, monkeypatch: pytest.M
             POSTGRES,
             RABBITMQ,
         ),
+        ({"redis_url": REDIS}, "redis", SPECIFIED_DATABASE_URL, None),
+        ({"redis_url": REDIS, "database_url": POSTGRES}, "redis", POSTGRES, None),
+        ({"redis_url": REDIS, "rabbitmq_url": RABBITMQ}, "rabbitmq", SPECIFIED_DATABASE_URL, RABBITMQ),
+        ({"transport": "redis"}, "redis", SPECIFIED_DATABASE_URL, None),
+        ({"transport": "sql", "redis_url": REDIS}, "sql", "sqlite+aiosqlite", None),
         ({"transport": "sql", "database_url": "sqlite:///x.db"}, "sql", "sqlite+aiosqlite", None),
     ],
 )
@@ -173,8 +180,11 @@ def test_specified_addresses_are_those_of_the_specification() -> None:
     assert SPECIFIED_DATABASE_URL == "postgresql+asyncpg://docproc:docproc@localhost:5432/docproc"
 
 
-@pytest.mark.parametrize("choice", [{"transport": "rabbitmq"}, {"rabbitmq_url": RABBITMQ}])
-def test_rabbitmq_on_sqlite_is_refused(choice: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "choice",
+    [{"transport": "rabbitmq"}, {"rabbitmq_url": RABBITMQ}, {"transport": "redis"}, {"redis_url": REDIS}],
+)
+def test_broker_on_sqlite_is_refused(choice: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match="needs PostgreSQL") as caught:
         Settings.load(database_url="sqlite:///x.db", **choice)
     assert "DOCPROC_TRANSPORT=sql" in caught.value.remedy

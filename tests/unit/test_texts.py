@@ -49,7 +49,10 @@ def sources(*patterns: str) -> str:
 TEMPLATES = sources("templates/**/*.html")
 # Where Python says texts: a word of a log line or a table elsewhere is none.
 PYTHON = "\n".join(
-    sources(f"{part}/**/*.py") for part in ("console", "http", "people", "apps/documents/review")
+    [
+        *(sources(f"{part}/**/*.py") for part in ("console", "http", "people", "apps/documents/review")),
+        *(sources(f"apps/documents/{module}") for module in ("reasons.py", "texts/names.py")),
+    ]
 )
 
 

@@ -1,4 +1,5 @@
-"""Which commands there are, without importing one: those all share, and each application's own."""
+"""Which commands there are, without importing one: those all share, each application's own, and those of
+packages that are tools."""
 
 from __future__ import annotations
 
@@ -8,12 +9,12 @@ from pathlib import Path
 
 from docproc.application import Application, Command
 from docproc.errors import ConfigurationError, UsageError
-from docproc.installed import Skipped, find_applications
+from docproc.installed import Skipped, find_applications, find_tools
 
 # What people come for first; commands that are not named follow by name.
 ORDER = (
     *("run", "up", "submit", "status", "watch", "cancel", "samples", "eval", "learn"),
-    *("corrections", "operator", "keys", "tenants", "workflow", "worker", "request", "deadletters"),
+    *("corrections", "operator", "keys", "tenants", "workflow", "worker", "request", "deadletters", "alerts"),
     *("purge", "db"),
 )
 
@@ -44,6 +45,9 @@ SHARED = (
     ),
     Command("request", f"{_PACKAGE}.request:app", "Requests: work for any workflow."),
     Command("deadletters", f"{_PACKAGE}.deadletters:app", "Messages that could not be handled."),
+    Command(
+        "alerts", f"{_PACKAGE}.alerts:app", "Alerts: what fires, by which rules, and what was measured."
+    ),
     Command("db", f"{_PACKAGE}.database:app", "The database's schema."),
 )  # fmt: skip
 
@@ -63,7 +67,8 @@ class Commands:
 
 
 def find_commands() -> Commands:
-    """Of the applications that DOCPROC_APPLICATIONS names, else of all; raises ConfigurationError."""
+    """Of the applications that DOCPROC_APPLICATIONS names, else of all, and every tool's; raises
+    ConfigurationError."""
     installed, chosen = find_applications(), _chosen()
     applications = [one for one in installed.applications if chosen is None or one.name in chosen]
     skipped = tuple(one for one in installed.skipped if chosen is None or one.name in chosen)
@@ -74,7 +79,8 @@ def find_commands() -> Commands:
 
 def _by_name(applications: list[Application]) -> dict[str, Command]:
     found: dict[str, Command] = {}
-    for command in (*SHARED, *(command for one in applications for command in one.commands)):
+    own = (command for one in applications for command in one.commands)
+    for command in (*SHARED, *own, *find_tools()):
         if command.name in found:
             raise ConfigurationError(
                 f"the command {command.name!r} is there twice: {found[command.name].path}, {command.path}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from docproc.app import App, open_database
-from docproc.engine.store import migrate, sweep
+from docproc.engine.store import migrate, schema_version, sweep
 from docproc.terminal.output import console, errors, load_settings, print_json, run_async
 
 app = typer.Typer(help="The database's schema.", no_args_is_help=True)
@@ -49,8 +49,9 @@ def current(as_json: bool = AsJson) -> None:
         application = App(load_settings())
         try:
             with application.reaching_database():
-                wanted = {one.application: migrate.head(one) for one in application.applications.migrations}
-                return await _versions(application), {"": migrate.head(), **wanted}
+                branches = application.applications.migrations
+                wanted = {one.application: schema_version.head(one) for one in branches}
+                return await _versions(application), {"": schema_version.head(), **wanted}
         finally:
             await application.close()
 
@@ -65,9 +66,9 @@ def current(as_json: bool = AsJson) -> None:
 
 
 async def _versions(application: App) -> Versions:
-    found = {"": await migrate.current(application.store)}
+    found = {"": await schema_version.current(application.store)}
     for branch in application.applications.migrations:
-        found[branch.application] = await migrate.current(application.store, branch)
+        found[branch.application] = await schema_version.current(application.store, branch)
     return found
 
 

@@ -17,7 +17,7 @@ from docproc.cli.tenants import known_tenant
 from docproc.engine.store.task_tables import Operator
 from docproc.engine.store.tenants import DEFAULT
 from docproc.errors import UsageError
-from docproc.people.store import accounts, holding, sign_ins
+from docproc.people.store import accounts, claims, sign_ins
 from docproc.people.store.accounts import Account
 from docproc.terminal.options import TenantOption
 from docproc.terminal.output import console, errors, load_settings, print_json, run_async
@@ -50,7 +50,7 @@ def add(
 
     if not is_name(name):
         raise UsageError(f"{name!r} is no user name", remedy="Up to 64 characters that can be printed")
-    _one_of("role", role, holding.ROLES)
+    _one_of("role", role, claims.ROLES)
     if language is not None:
         _one_of("language", language, LANGUAGES)
     skills = TaskKinds.of(App(load_settings())).skills

@@ -11,8 +11,9 @@ import typer
 from rich.markup import escape
 from sqlalchemy import select
 
+import docproc.alerts.tables
 import docproc.http.access.tables
-import docproc.people.tables  # noqa: F401 # both, so that every table with rows of tenants is known
+import docproc.people.tables  # noqa: F401 # all of them, so that every table with rows of tenants is known
 from docproc.app import App, open_database
 from docproc.cli.tenants import known_tenant
 from docproc.engine.store import mentions, purging

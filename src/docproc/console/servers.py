@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from fastapi import FastAPI
 
+from docproc.alerts import http as alerts
+from docproc.alerts import pages as monitor
+from docproc.alerts.watcher import watch
 from docproc.app import App
 from docproc.application import Application, load
 from docproc.console import index, sessions
@@ -14,7 +18,7 @@ from docproc.http.app import create_app as create_api
 from docproc.http.pages import Pages, Part
 from docproc.people.station import pages as station_pages
 from docproc.people.station.app import create_app as create_station
-from docproc.people.store.holding import ROLES
+from docproc.people.store.claims import ROLES
 
 _FOLDER = Path(__file__).parent
 
@@ -39,10 +43,13 @@ def gateway(application: App) -> FastAPI:
     for one in applications:
         for path in one.views.api_pages:
             app.include_router(load(path))
+    app.include_router(alerts.router)
+    app.include_router(monitor.router)
+    app.state.jobs.append(partial(watch, application))
     app.include_router(index.router)  # behind the others: the first route of a path answers
     # With authentication on, a session says which roles somebody has.
     everybody = ROLES if application.settings.auth == "off" else ()
-    parts = [FRAME, station_pages.SHOWN_ELSEWHERE, *map(_part, applications)]
+    parts = [FRAME, station_pages.SHOWN_ELSEWHERE, monitor.PART, *map(_part, applications)]
     Pages(parts, Addresses(application.settings, API), everybody=everybody).add_to(app)
     return app
 

@@ -23,7 +23,7 @@ from docproc.http.addresses import API, BACKOFFICE, Addresses
 from docproc.http.pages import Visitor
 from docproc.http.problems import Problem
 from docproc.people.sign_in import csrf, gate, sessions, tenancy
-from docproc.people.store import holding
+from docproc.people.store import claims
 from docproc.people.store.sign_ins import Found
 
 # What supervisors may do at the station, too; operators see their tasks there and nothing else.
@@ -68,7 +68,7 @@ def way_of(application: App) -> Way:
         connection.state.csrf = found.csrf
         connection.state.visitor = Visitor(
             name=operator.display_name or operator.username,
-            roles=holding.roles_up_to(operator.role),
+            roles=claims.roles_up_to(operator.role),
             language=operator.language,
             tenant=operator.tenant_id if operator.tenant_id != DEFAULT else "",
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
@@ -68,6 +68,14 @@ class Context:
     run_in_thread: Callable[..., Awaitable[Any]]
     run_in_process: Callable[..., Awaitable[Any]]
     warm_children: Callable[..., None]
+    # Says to every process that rows were written for these queues, not by emitting: for messages that a
+    # component writes itself. To be called after their commit.
+    wake: Callable[[Iterable[str]], None]
+    # Sends such messages to a queue in the caller's transaction, under ids that may have been used before
+    # (the first counts), and has them delivered after its commit.
+    post: Callable[[AsyncSession, str, Sequence[PipelineMessage]], Awaitable[None]]
+    # Distinguishes this process from all others.
+    worker_id: str
 
 
 class BaseComponent(ABC):
@@ -101,6 +109,9 @@ class BaseComponent(ABC):
     # Whether its messages may be handled in the transaction of the stage before, where one process hosts both
     # and this one is light (chaining.py). What that stage wrote is seen through `session` alone.
     chains: ClassVar[bool] = True
+    # True: may emit nothing and end the step later, by a message of its own to its queue. It handed the unit
+    # to another system, and a row in a table of the application stands for it until the answer comes.
+    waits: ClassVar[bool] = False
     # The routing key its queue is bound to; None: as QUEUE_BINDINGS says, else the component's name.
     routing_key: ClassVar[str | None] = None
 
@@ -230,6 +241,19 @@ class Joined:
     emissions: list[Emission]
     # The join it completed, if it did and if what that fans out is over.
     fired: Join | None = None
+
+
+class BatchComponent(BaseComponent):
+    """One that handles groups of messages, of which a single message is the smallest."""
+
+    async def process_message(self, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
+        return (await self.process_messages([message], session))[0]
+
+    @abstractmethod
+    async def process_messages(
+        self, messages: Sequence[PipelineMessage], session: AsyncSession
+    ) -> list[list[Emission]]:
+        """Handle a group in one transaction; one list of emissions per message, in the same order."""
 
 
 class JoinComponent(BaseComponent):

@@ -34,6 +34,9 @@ class ComponentSpec:
     # For a join: arriving messages are kept in `fan_in_arrivals.body`.
     keeps_bodies: bool = False
     asks_people: bool = False
+    # How a transport that keeps streams names those of its queue, with the places {tenant} and {priority}
+    # (0 is the most urgent); None: as the transport likes.
+    streams: str | None = None
 
     @property
     def input_queue(self) -> str:

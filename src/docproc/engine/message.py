@@ -18,6 +18,9 @@ UNIT_SEPARATOR = "/"
 # In a payload: what opens a file once. No dead letter keeps it.
 SECRETS = ("password",)
 
+# In the payload of a compensation: what failed, what is left to undo, and what was undone.
+SAGA = "saga"
+
 
 def utc_now() -> datetime:
     return datetime.now(UTC)

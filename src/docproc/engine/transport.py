@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Final, Self
 from uuid import UUID
 
@@ -24,8 +25,12 @@ DEAD_LETTER_QUEUE: Final = "q.dead_letters"
 class Topology:
     """Which queue a routing key leads to, the same for every transport."""
 
-    def __init__(self, bindings: Mapping[str, tuple[str, str]]) -> None:
+    def __init__(
+        self, bindings: Mapping[str, tuple[str, str]], streams: Mapping[str, str] | None = None
+    ) -> None:
         self.bindings = dict(bindings)
+        # Queue -> how its streams are named, where a component says so.
+        self.streams = dict(streams or {})
         self._queues = {binding: queue for queue, binding in self.bindings.items()}
 
     @classmethod
@@ -35,7 +40,10 @@ class Topology:
         """These bindings (queue -> exchange and routing key), plus one for each component that has none yet:
         under its `routing_key`, else its name."""
         bindings = dict(bindings or {})
+        streams: dict[str, str] = {}
         for component in components:
+            if component.streams is not None:
+                streams[component.input_queue] = component.streams
             key = component.routing_key or component.name
             bindings.setdefault(component.input_queue, (DIRECT_EXCHANGE, key))
         duplicated = {b for b in bindings.values() if list(bindings.values()).count(b) > 1}
@@ -44,7 +52,7 @@ class Topology:
                 f"several queues are bound to {sorted(duplicated)}",
                 remedy="Give each component its own routing_key",
             )
-        return cls(bindings)
+        return cls(bindings, streams)
 
     def queue(self, exchange: str, routing_key: str) -> str:
         try:
@@ -102,6 +110,8 @@ class Delivery:
     handle: object = None
     # False: written by another system, to be read by the component's own `decode`.
     is_own: bool = True
+    # When a broker's copy was published, by the publisher's clock; AMQP counts whole seconds.
+    published_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

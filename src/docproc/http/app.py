@@ -66,6 +66,8 @@ def create_app(application: App) -> FastAPI:
     gate.register(app, application)
     app.openapi = partial(openapi, app)  # type: ignore[method-assign] # as FastAPI's own guide has it
     app.state.hub = Hub(application)
+    # What parts above this one have run beside the endpoints; each is begun again when it fails.
+    app.state.jobs = []
     app.add_middleware(BodyLimits)
     app.add_middleware(Guard)
     problems.register(app)
@@ -120,6 +122,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         application.relay.run,
         lambda: send_answers(application.settings, application.store, application.worker_id),
         lambda: _sweep_now_and_then(application),
+        *app.state.jobs,
     )
     tasks = [asyncio.create_task(_kept_alive(job)) for job in jobs]
     try:

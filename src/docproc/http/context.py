@@ -13,7 +13,8 @@ from docproc.app import App
 PLAIN_TEXT = "^[^\\x00-\\x1f\\x7f-\\x9f]*$"
 
 
-def _application(request: Request) -> App:
+async def _application(request: Request) -> App:
+    # Not a plain function: FastAPI would call it in a thread, at the cost of two switches for each request.
     application: App = request.app.state.application
     return application
 

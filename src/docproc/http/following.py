@@ -81,6 +81,11 @@ class Hub:
         self._ticking: asyncio.Task[None] | None = None
         self._turns = asyncio.Semaphore(_CONNECTIONS)
         self._is_stopping = False
+        self._others: set[Callable[[], None]] = set()
+
+    def also_stop(self, stop: Callable[[], None]) -> None:
+        """Have other connections ended with the followers: the server waits for all that is open."""
+        self._others.add(stop)
 
     @property
     def count(self) -> int:
@@ -118,6 +123,8 @@ class Hub:
         self._is_stopping = True
         for follower in self._followers:
             follower.leave()
+        for stop in self._others:
+            stop()
 
     async def close(self) -> None:
         self.stop()

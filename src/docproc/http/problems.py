@@ -38,6 +38,7 @@ from docproc.errors import (
     StorageDownError,
     TaskConflictError,
     TooLargeError,
+    TransientError,
     UnknownRequestError,
     UnknownTaskError,
     UnknownTenantError,
@@ -79,6 +80,7 @@ KINDS: tuple[tuple[type[DocProcError], int, str], ...] = (
     (ChildDiedError, 503, "unavailable"),
     (NoChildError, 503, "unavailable"),
     (DamagedBlobError, 503, "unavailable"),
+    (TransientError, 503, "unavailable"),  # an application's own store or service
     (PermanentError, 422, "unreadable"),
 )
 

@@ -222,7 +222,7 @@ async def erase(application: Application, request_id: RequestId, caller: TheCall
 @router.post(
     "/requests/{request_id}/reprocess",
     summary="Process a request's files again",
-    responses=documented(403, 404, 408, 409, 413, 422, 429, 503, 507),
+    responses=documented(400, 403, 404, 408, 409, 413, 422, 429, 503, 507),
 )
 @needs(Scope.SUBMIT)
 async def reprocess(

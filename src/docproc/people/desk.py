@@ -22,7 +22,7 @@ from docproc.engine.workflow.definition import SecondReader
 from docproc.errors import NotAllowedError, TaskConflictError, UnknownTaskError
 from docproc.people.kinds import Answer, Sitting, TaskKind, TaskKinds, message_of
 from docproc.people.looking import Looks
-from docproc.people.store import holding, operators
+from docproc.people.store import claims, operators
 from docproc.people.supervision import second_reader
 
 LONGEST_REASON = 500
@@ -85,7 +85,7 @@ class Desk:
 
         async def beat(session: AsyncSession) -> bool:
             # The task first, as everywhere: two who lock both in different orders would block each other.
-            holds = task_id is None or await holding.sign_of_life(session, task_id, operator.id, now)
+            holds = task_id is None or await claims.sign_of_life(session, task_id, operator.id, now)
             await operators.seen(session, operator.username, now)
             return holds
 
@@ -105,7 +105,7 @@ class Desk:
 
         async def take(session: AsyncSession) -> bool:
             now = utc_now()
-            if not await holding.claim(session, task_id, operator, now):
+            if not await claims.claim(session, task_id, operator, now):
                 return False
             await operators.seen(session, operator.username, now)
             await _note(session, task, Deed("claimed", operator.username, {}))
@@ -120,13 +120,13 @@ class Desk:
 
         async def take(session: AsyncSession) -> BackofficeTask | None:
             passed = list(skip)
-            while (task_id := await holding.claim_next(session, operator, utc_now(), passed)) is not None:
+            while (task_id := await claims.claim_next(session, operator, utc_now(), passed)) is not None:
                 task = await _found(session, task_id)
                 if task.task_type in self.kinds:
                     await _note(session, task, Deed("claimed", operator.username, {}))
                     return task
                 # Of an application that this process does not load: nobody could answer it here.
-                await holding.let_go(session, task_id, operator.id)
+                await claims.let_go(session, task_id, operator.id)
                 passed.append(task_id)
             return None
 
@@ -177,7 +177,7 @@ class Desk:
         _check_holder(task, operator)
 
         async def give(session: AsyncSession) -> bool:
-            if not await holding.let_go(session, task_id, operator.id):
+            if not await claims.let_go(session, task_id, operator.id):
                 return False
             if values:
                 await session.execute(
@@ -324,7 +324,7 @@ def check_may_do(task: BackofficeTask, operator: Operator) -> None:
             f"{operator.username} lacks the skill {', '.join(sorted(lacking))}",
             remedy="Take another task, or ask a supervisor",
         )
-    if task.needs_role not in holding.roles_up_to(operator.role) or task.tenant_id != operator.tenant_id:
+    if task.needs_role not in claims.roles_up_to(operator.role) or task.tenant_id != operator.tenant_id:
         raise NotAllowedError("this task is for a supervisor", remedy="Take another task")
     if second_reader.is_second(task) and str(operator.id) in (task.passed_by or ()):
         raise NotAllowedError("somebody else must read this", remedy="Take another task")

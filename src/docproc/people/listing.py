@@ -15,12 +15,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.engine.store.tables import Request
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.people.kinds import Listed, TaskKinds
-from docproc.people.store import holding
+from docproc.people.store import claims
 
 MOST = 50
 FRESH_SECONDS = 1.0
 URGENT = timedelta(minutes=15)
-# Written out for the index of done tasks, like the others in store/holding.py.
+# Written out for the index of done tasks, like the others in store/claims.py.
 DONE = BackofficeTask.status == literal_column("'completed'")
 
 
@@ -115,11 +115,11 @@ async def lines(session: AsyncSession, listed: Outline, kinds: TaskKinds, langua
 
 
 def _is_mine(operator: Operator) -> ColumnElement[bool]:
-    return and_(holding.ASSIGNED, BackofficeTask.assigned_to == operator.id)
+    return and_(claims.ASSIGNED, BackofficeTask.assigned_to == operator.id)
 
 
 def _is_free(session: AsyncSession, operator: Operator) -> list[ColumnElement[bool]]:
-    return [holding.PENDING, *holding.may_do(session, operator)]
+    return [claims.PENDING, *claims.may_do(session, operator)]
 
 
 async def _places(
@@ -127,7 +127,7 @@ async def _places(
 ) -> list[Place]:
     task = BackofficeTask
     query = select(task.id, task.priority, task.assigned_to, task.deadline_utc).where(*which)
-    found = await session.execute(query.order_by(*holding.ORDER).limit(MOST))
+    found = await session.execute(query.order_by(*claims.ORDER).limit(MOST))
     soon = now + URGENT
     return [
         Place(id_, priority, holder == operator.id, deadline is not None and deadline <= soon)

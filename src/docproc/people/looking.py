@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, and_, or_
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.store.task_tables import BackofficeTask, Operator
-from docproc.people.store import holding
+from docproc.people.store import claims
 
 # A program that asks every second leaves a line for each task now and then, not every second.
 AGAIN_SECONDS = 300.0
@@ -20,10 +20,10 @@ MOST_KEPT = 50_000
 def may_see(session: AsyncSession, operator: Operator) -> list[ColumnElement[bool]]:
     """What the person may take, holds or has answered; supervisors see all that people do."""
     of_tenant = BackofficeTask.tenant_id == operator.tenant_id
-    if "supervisor" in holding.roles_up_to(operator.role):
+    if "supervisor" in claims.roles_up_to(operator.role):
         return [of_tenant]
     mine = BackofficeTask.assigned_to == operator.id
-    return [of_tenant, or_(mine, and_(holding.PENDING, *holding.may_do(session, operator)))]
+    return [of_tenant, or_(mine, and_(claims.PENDING, *claims.may_do(session, operator)))]
 
 
 class Looks:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from docproc.people.availability import DEFAULT_SECONDS, Operator, own_seconds, usual_seconds
 from docproc.people.store.assigning import Candidate, Waiting
-from docproc.people.store.holding import roles_up_to
+from docproc.people.store.claims import roles_up_to
 
 # Who works on beyond this is taken to stay.
 _HORIZON = timedelta(days=1)
@@ -54,7 +54,7 @@ def is_ready(one: Candidate, now: datetime) -> bool:
 
 
 def may_take(one: Candidate, task: Waiting) -> bool:
-    """As `holding.may_do` has it for those who ask themselves."""
+    """As `claims.may_do` has it for those who ask themselves."""
     return (
         task.tenant_id == one.tenant_id
         and task.role in roles_up_to(one.role)

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.errors import NotAllowedError
-from docproc.people.store import holding
+from docproc.people.store import claims
 
 
 class Standing(StrEnum):
@@ -29,7 +29,7 @@ def standing(task: BackofficeTask, operator: Operator) -> Standing:
     if task.status != "pending":
         return Standing.DONE
     is_able = set(task.required_skills or ()) <= set(operator.skills or ())
-    is_allowed = is_able and task.needs_role in holding.roles_up_to(operator.role)
+    is_allowed = is_able and task.needs_role in claims.roles_up_to(operator.role)
     return Standing.FREE if is_allowed else Standing.NOT_ALLOWED
 
 

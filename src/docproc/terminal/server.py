@@ -40,6 +40,16 @@ class Server:
         files += [("file", (name, file)) for name, file in parts]
         return self._call("POST", path, files=files)
 
+    def post(self, path: str, said: Mapping[str, Any]) -> dict[str, Any]:
+        """A body of JSON."""
+        return self._call("POST", path, json=dict(said))
+
+    def put(self, path: str, said: Mapping[str, Any]) -> dict[str, Any]:
+        return self._call("PUT", path, json=dict(said))
+
+    def get(self, path: str) -> dict[str, Any]:
+        return self._call("GET", path)
+
     def status(self, request_id: UUID) -> dict[str, Any]:
         return self._call("GET", f"/status/{request_id}")
 

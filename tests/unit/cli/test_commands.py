@@ -13,15 +13,18 @@ from rich.console import Console
 from typer import rich_utils
 from typer.testing import CliRunner
 
+from docproc import installed
 from docproc.application import Application, Command
 from docproc.apps.documents.application import application as documents
 from docproc.cli import commands, main, start
 from docproc.cli import help as overview
 from docproc.cli.commands import find_commands
+from docproc.entry_points import Point
 from docproc.errors import ConfigurationError, UsageError
-from docproc.installed import Installed, Skipped
+from docproc.installed import COMMANDS, Installed, Skipped
 
-PARCELS = Application("parcels", commands=(Command("weigh", "tests.unit.cli.test_commands:weigh", "Weigh."),))
+WEIGH = Command("weigh", "tests.unit.cli.test_commands:weigh", "Weigh.")
+PARCELS = Application("parcels", commands=(WEIGH,))
 LACKING = Skipped("video", "which needs cv2", "Install it with: pip install 'docproc[video]'", ("film",))
 
 
@@ -81,7 +84,7 @@ def test_applications_add_their_commands_after_those_with_a_place(monkeypatch: p
 
 def test_the_settings_choose_applications(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     install(monkeypatch, documents, PARCELS, skipped=(LACKING,))
-    shared = [command.name for command in commands.SHARED]
+    shared = [command.name for command in (*commands.SHARED, *installed.find_tools())]
     monkeypatch.setenv("DOCPROC_APPLICATIONS", "parcels")
     assert sorted(find_commands().all) == sorted([*shared, "weigh"])
     assert find_commands().skipped == ()
@@ -90,6 +93,28 @@ def test_the_settings_choose_applications(monkeypatch: pytest.MonkeyPatch, tmp_p
     Path(".env").write_text("docproc_applications=video")
     assert sorted(find_commands().all) == sorted(shared)
     assert find_commands().skipped == (LACKING,)
+
+
+def test_a_package_that_is_no_application_adds_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    offer(monkeypatch, "weigh", "tests.unit.cli.test_commands:WEIGH")
+    assert find_commands().all["weigh"] is WEIGH
+    assert invoke("weigh", "a box").output == "a box weighs 3 kg\n"
+
+
+@pytest.mark.parametrize(("name", "value"), [("lift", "WEIGH"), ("weigh", "weigh")])
+def test_an_entry_point_that_is_no_command_of_its_name_is_refused(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer(monkeypatch, name, f"tests.unit.cli.test_commands:{value}")
+    with pytest.raises(ConfigurationError, match=rf"{name}.*is no command of that name"):
+        find_commands()
+
+
+def offer(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    """As if a package offered it."""
+    point = Point(name, value, "parcels")
+    monkeypatch.setattr(installed, "find_points", lambda group: (point,) if group == COMMANDS else ())
+    monkeypatch.setattr(commands, "find_tools", installed.find_tools.__wrapped__)
 
 
 def test_a_command_of_a_skipped_application_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

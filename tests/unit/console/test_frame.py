@@ -90,6 +90,7 @@ async def test_navigation_leads_to_both_servers_by_the_name_the_browser_used(
         ("/", "", "Inbox"),
         ("http://desk.example:9001/", "", "Tasks"),
         ("http://desk.example:9001/supervisor", "", "Supervision"),
+        ("/monitor", "", "Monitor"),
         ("/stock", "page", "Stock"),
     ]
     assert "<h1>3 there</h1>" in shown and "<title>Stock · DocProc</title>" in shown

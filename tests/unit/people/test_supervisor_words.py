@@ -5,7 +5,7 @@ from __future__ import annotations
 from docproc.engine.store.tables import RequestStatus
 from docproc.people import texts
 from docproc.people.availability import DAYS
-from docproc.people.store.holding import ROLES
+from docproc.people.store.claims import ROLES
 
 
 def test_words_that_templates_compose_are_known() -> None:

@@ -61,10 +61,6 @@ _COMMANDS = (
         "Send files to a running DocProc and say the ids of the requests; exit 1 when one was refused.",
     ),
     Command(
-        "samples", f"{_PACKAGE}.cli.samples:samples",
-        "Write invented Spanish and English documents, and what is on them as `labels.jsonl`.",
-    ),
-    Command(
         "eval", f"{_PACKAGE}.cli.eval:evaluate",
         "Measure pages, documents and fields against their labels.",
     ),

@@ -10,14 +10,14 @@ from docproc.engine.message import PipelineMessage
 
 def fields(message: PipelineMessage, payload: Mapping[str, Any]) -> dict[str, Any]:
     """`payload` is that of the first message emitted; it has a type and a confidence where one was found."""
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "resultado": {
             "tipo": payload.get("doc_type"),
             "confianza": payload.get("extraction_confidence", payload.get("confidence")),
         }
     }
     if message.page_index is not None:
-        found["pagina_id"] = message.page_index
+        values["pagina_id"] = message.page_index
     if message.document_id is not None:
-        found["document_id"] = str(message.document_id)
-    return found
+        values["document_id"] = str(message.document_id)
+    return values

@@ -10,10 +10,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, field_validator, model_validator
 from pydantic_core import from_json
 
-from docproc.apps.documents.understanding import validate
-from docproc.apps.documents.understanding.extract import rules
+from docproc.apps.documents.understanding import page_evidence, validate
+from docproc.apps.documents.understanding.extract import field_rules
 from docproc.apps.documents.understanding.extract.checks import comparable
 from docproc.apps.documents.understanding.extract.spec import ColumnSpec, FieldSpec
+from docproc.apps.documents.understanding.extract.type_hooks import HOOKS
+from docproc.apps.documents.understanding.types import loader
+from docproc.apps.documents.understanding.types.document_type import DocumentType, Evidence
 from docproc.engine.workflow.definition import Name, Strict, Workflow, error_at, refuse_twice
 
 FieldName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -114,6 +117,8 @@ class ExtractionSchema(Strict):
     # Phrases that tell the type; the built-in types need none.
     keywords: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
+    # What is known of the type beyond that, in the keys of the shipped types' files.
+    type: DocumentType | None = None
 
     @field_validator("fields")
     @classmethod
@@ -131,10 +136,33 @@ class ExtractionSchema(Strict):
         }
         for index, rule in enumerate(self.rules):
             try:
-                rules.check(rule, types, columns)
+                field_rules.check(rule, types, columns)
             except ValueError as error:
                 raise error_at(("rules", index), rule, str(error)) from error
         return self
+
+    @model_validator(mode="after")
+    def _whole_type(self) -> ExtractionSchema:
+        if self.type is not None:
+            known = self.known
+            if self.type.hook and self.type.hook not in HOOKS:
+                raise error_at(("type", "hook"), self.type.hook, f"there are {', '.join(sorted(HOOKS))}")
+            named = {*(field.name for field in self.fields), *(known.fields if known else ())}
+            if lacking := [name for name in self.type.sum if name not in named]:
+                raise error_at(("type", "sum"), lacking, f"no field is called {', '.join(lacking)}")
+        return self
+
+    @property
+    def known(self) -> DocumentType | None:
+        """The type as the understanding takes it; None where the workflow adds nothing to what is known."""
+        return loader.complete(self.type, loader.shipped()) if self.type else None
+
+    @property
+    def told_by(self) -> tuple[str, ...] | Evidence:
+        """What tells pages of this type; empty for a type that needs nothing more."""
+        if self.type is None or self.type.evidence == Evidence():
+            return self.keywords
+        return self.type.evidence.with_words(self.keywords, page_evidence.KEYWORD)
 
 
 class EarlyAnswer(Strict):
@@ -159,9 +187,14 @@ def schemas_of(workflow: Workflow) -> ExtractionSchemas:
     return workflow.section(EXTRACTION_SCHEMAS) or {}
 
 
+def types_of(workflow: Workflow) -> dict[str, DocumentType]:
+    """What the flow adds to the types that are known."""
+    return {name: schema.known for name, schema in schemas_of(workflow).items() if schema.known}
+
+
 def early_answer_of(workflow: Workflow) -> EarlyAnswer | None:
-    found: EarlyAnswer | None = workflow.section(EARLY_ANSWER)
-    return found
+    section: EarlyAnswer | None = workflow.section(EARLY_ANSWER)
+    return section
 
 
 def parse_schemas(definition: str) -> ExtractionSchemas:

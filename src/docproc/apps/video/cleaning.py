@@ -20,6 +20,8 @@ from docproc.engine.store.tables import Request
 from docproc.http.looks import is_over
 
 GIGABYTE = 1024**3
+# What is still being sent, or has just arrived, is no request yet: whatever the limits, it stays so long.
+YOUNG_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ def clean(sessions: Sessions, video: VideoSettings, live: Collection[UUID]) -> l
     # Live ones take room, too, and stay.
     size = sum(one.size_bytes for one in kept) + _size_of(map(sessions.of, live))
     for one in sorted(kept, key=lambda each: -each.age_seconds):
-        if size <= video.video_keep_gb * GIGABYTE:
+        if size <= video.video_keep_gb * GIGABYTE or one.age_seconds < YOUNG_SECONDS:
             break
         gone.append(one)
         size -= one.size_bytes
@@ -61,7 +63,7 @@ def clean(sessions: Sessions, video: VideoSettings, live: Collection[UUID]) -> l
 
 def _is_too_old(one: Found, video: VideoSettings) -> bool:
     limit = video.video_resume_minutes * 60 if one.is_upload else video.video_keep_hours * 3600
-    return one.age_seconds > limit
+    return one.age_seconds > max(limit, YOUNG_SECONDS)
 
 
 def _look(session: Session) -> Found:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import structlog
+
 from docproc.apps.video.film.apart import TakenApart
 from docproc.apps.video.film.info import FilmInfo, FrameTime
 from docproc.apps.video.film.sound import join
@@ -27,6 +29,8 @@ from docproc.apps.video.settings import VideoSettings
 from docproc.apps.video.work.local import Offload
 from docproc.apps.video.work.work import FrameWork
 from docproc.engine.disk import FULL
+
+log = structlog.get_logger(__name__)
 
 REPORT_SECONDS = 0.2
 # What decoding a film may take of the machine's memory (addresses, of which threads reserve many).
@@ -92,13 +96,12 @@ class Conductor:
 
     async def _run(self) -> dict[str, Any]:
         started = time.perf_counter()
-        self.session.make()
-        self.files.tidy()
+        await asyncio.to_thread(self._prepare)
         arguments = (self.session.film, self.session.originals, self.video.limits, DECODER_MB)
         apart = await self._in(self._reader, TakenApart, *arguments)
         try:
             info: FilmInfo = await self._in(self._reader, apart.info)
-            size = self.order.chain.size(info.width, info.height)
+            size = self.order.chain.size(info.width, info.height, self.video.video_max_pixels)
             self._begin(info, size)
             collector = FrameCollector(
                 self.files, self.originals, size, timeout_seconds=self.video.video_frame_timeout_seconds
@@ -110,7 +113,7 @@ class Conductor:
         finally:
             apart.close()
         audio = await self._join()
-        self._tidy()
+        await asyncio.to_thread(self._tidy)
         made = Made(
             seconds=time.perf_counter() - started,
             seconds_of_film=self._seconds_of_film,
@@ -129,6 +132,7 @@ class Conductor:
         ready = len(self.files.listing().ready)
         kept = info.frames - ready if self.video.video_keep_frames else self.video.video_frames_in_flight
         check_room(self.session.frames, min(kept, info.frames), size, small=self.video.video_small_png)
+        log.info("film_begun", session=str(self.session.session_id), frames=info.frames, done_before=ready)
         self.progress.status = "processing"
         self.progress.frames_total = info.frames
         self.progress.facts = {
@@ -252,7 +256,12 @@ class Conductor:
         unfinished.replace(self.session.output)
         return audio
 
+    def _prepare(self) -> None:
+        self.session.make()
+        self.files.tidy()
+
     def _tidy(self) -> None:
+        """Of a long film these are tens of thousands of files: not for the loop."""
         self.files.tidy()
         self._pictures.unlink(missing_ok=True)
         for path in self.session.originals.glob("*"):

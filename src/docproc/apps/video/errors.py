@@ -18,6 +18,7 @@ class Code(StrEnum):
     UNKNOWN_SESSION = "unknown_session"
     BUSY = "busy"
     TIMED_OUT = "timed_out"
+    TAKEN_OVER = "taken_over"
     # what is asked for
     UNKNOWN_FILTER = "unknown_filter"
     BAD_PARAMETERS = "bad_parameters"

@@ -65,7 +65,7 @@ class S3BlobStore(CachedBlobStore):
                 "DOCPROC_STORAGE_URL names no bucket", remedy="Write it as s3://bucket or s3://bucket/prefix"
             )
         endpoint = settings.storage_endpoint
-        found: dict[str, Any] = {**({"endpoint": endpoint} if endpoint else {}), **_credentials()}
+        found: dict[str, Any] = {**({"endpoint": endpoint} if endpoint else {}), **credentials()}
         store = S3Store(
             url.netloc,
             prefix=url.path.strip("/") or None,
@@ -197,7 +197,7 @@ class _Feed(Iterator[bytes]):
                 self._waiting.cancel()
 
 
-def _credentials() -> dict[str, Any]:
+def credentials() -> dict[str, Any]:
     """Of the environment, a container or an instance: the library finds those. Profiles are boto3's business.
 
     AWS_… variables are no settings of ours: every tool reads them by itself.

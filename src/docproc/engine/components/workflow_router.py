@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import case, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.engine.component import NEXT, REQUEST_UNIT, BaseComponent, Emission
+from docproc.engine.component import NEXT, REQUEST_UNIT, BatchComponent, Emission
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store import requests
 from docproc.engine.store.tables import Request
@@ -16,15 +16,12 @@ from docproc.engine.workflow.checkpoints import Checkpoints, checkpoints
 from docproc.engine.workflow.definition import Workflow
 
 
-class WorkflowRouter(BaseComponent):
+class WorkflowRouter(BatchComponent):
     """A workflow the client named stands; else the first, by name, whose `accepts:` holds; else `default`."""
 
     component_name = "workflow_router"
     takes = REQUEST_UNIT
     batch = 50
-
-    async def process_message(self, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
-        return (await self.process_messages([message], session))[0]
 
     async def process_messages(
         self, messages: Sequence[PipelineMessage], session: AsyncSession

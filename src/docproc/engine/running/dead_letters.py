@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.component import BaseComponent
 from docproc.engine.message import Failure, PipelineMessage, utc_now
-from docproc.engine.running import foreign
+from docproc.engine.running import foreign, sagas
 from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.sending import Handled
 from docproc.engine.running.work import Outcome, Work
@@ -23,6 +23,8 @@ from docproc.engine.store.messages import Outgoing
 from docproc.engine.store.tables import DeadLetter, Message, MessageState, Request, RequestStatus
 from docproc.engine.transport import Copy, Delivery
 from docproc.engine.workflow.definition import OnFailure
+from docproc.engine.workflow.plan import Step
+from docproc.engine.workflow.routing import Route
 from docproc.errors import DocProcError, MessageError, PermanentError
 from docproc.harmless import text_for_events, traceback_for_logs
 
@@ -192,8 +194,23 @@ async def _after(
     code = getattr(error, "code", None) if isinstance(error, DocProcError) else None
     said = failure.error if code else f"{message.current_stage}: {failure.error}"
     explanation = {"code": code or "stage_failed", "message": said}
-    await requests.fail(session, message.request_id, {**explanation, "units": [unit]})
+    problem = {**explanation, "units": [unit]}
+    if step is not None and (undoing := await _undone(session, outbox, message, step, problem)) is not None:
+        return undoing
+    await requests.fail(session, message.request_id, problem)
     return []
+
+
+async def _undone(
+    session: AsyncSession, outbox: Outbox, message: PipelineMessage, step: Step, problem: dict[str, Any]
+) -> list[Copy] | None:
+    """What was done before is undone first, where the flow says how; None: there is nothing to undo."""
+    router = await outbox.versions.router(message)
+    if step.is_compensation:
+        routes: Sequence[Route] | None = await sagas.go_on(session, router, message, has_failed=True)
+    else:
+        routes = await sagas.begin(session, router, message, problem)
+    return None if routes is None else await outbox.send(session, router, routes)
 
 
 async def _history(outbox: Outbox, work: Work, error: Exception) -> list[dict[str, Any]]:

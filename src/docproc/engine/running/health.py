@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import structlog
-from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
+from prometheus_client import REGISTRY, CollectorRegistry
+from prometheus_client.exposition import choose_encoder
 from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -76,4 +77,6 @@ class HealthServer:
         if self.shared_metrics is not None:  # a supervisor speaks for its children
             registry = CollectorRegistry()
             MultiProcessCollector(registry, path=str(self.shared_metrics))  # type: ignore[no-untyped-call] # untyped there
-        return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+        # OpenMetrics, where it is asked for, has exemplars: which request a slow call belonged to.
+        encode, content_type = choose_encoder(request.headers.get("accept", ""))
+        return Response(encode(registry), media_type=content_type)

@@ -15,14 +15,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.running import quotas
-from docproc.engine.running.outbox import Outbox
+from docproc.engine.running.outbox import Outbox, entering
 from docproc.engine.running.quotas import CountUnits
 from docproc.engine.running.relay import Relay
-from docproc.engine.store import events
+from docproc.engine.store import events, rows
 from docproc.engine.store.tables import Request, RequestStatus
 from docproc.engine.transport import DIRECT_EXCHANGE, Copy
 from docproc.engine.workflow.checkpoints import Checkpoints, checkpoints
-from docproc.engine.workflow.routing import Routed, Router
+from docproc.engine.workflow.definition import Workflow
+from docproc.engine.workflow.routing import Route, Routed, Router
 from docproc.errors import ReusedKeyError
 
 
@@ -38,6 +39,10 @@ class Submission:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     tenant_id: str = "default"
     request_id: UUID = field(default_factory=uuid4)
+    # What its messages, events and log lines share; None: a new one.
+    trace_id: UUID | None = None
+    # A flow made for this request, instead of the file of that name.
+    definition: Workflow | None = None
     # The routing key of a component that chooses the workflow; None enters the workflow itself.
     via: str | None = None
     uploads: Sequence[Mapping[str, Any]] = ()
@@ -69,6 +74,19 @@ class Submission:
         else:
             return None
         return hashlib.sha256("\0".join(said).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class _Accepted:
+    """A submission that may come in, and what is written of it."""
+
+    submission: Submission
+    message: PipelineMessage
+    times: Checkpoints
+    router: Router
+
+
+_REQUESTS: Any = Request.__table__
 
 
 class Intake:
@@ -104,20 +122,47 @@ class Intake:
 
     async def accept(self, session: AsyncSession, submission: Submission) -> list[Copy]:
         """Write a request and its first message in the caller's transaction; returns what to publish."""
-        now = utc_now()
-        versions, tenant_id = self.outbox.versions, submission.tenant_id
-        # In this transaction: of many at once no more come in than may, and what is refused is not counted.
-        tenant = await versions.tenants.active(tenant_id, session)
-        await quotas.take(session, tenant, self.units, now)
-        router = await versions.pin(session, submission.workflow, tenant_id)
-        times = checkpoints(now, router.plan.workflow.sla, self.default_sla_seconds)
-        message = _first_message(submission, now, times)
-        await _store(session, submission, message, times, router)
-        if submission.via is None:
-            return await self.outbox.enter(session, router, message)
-        queue = self.outbox.topology.queue(DIRECT_EXCHANGE, submission.via)
-        first = Routed(message, DIRECT_EXCHANGE, submission.via, queue)
-        return await self.outbox.send(session, router, [first])
+        return await self.accept_all(session, [submission])
+
+    async def accept_all(self, session: AsyncSession, submissions: Sequence[Submission]) -> list[Copy]:
+        """The same for several, in as few statements as for one; where one is refused, all are.
+
+        Whoever takes several of different tenants at once has them in the order of the tenants: the rows that
+        count what tenants take are locked in this order.
+        """
+        accepted: list[_Accepted] = []
+        copies: list[Copy] = []
+        for submission in submissions:
+            now = utc_now()
+            versions, tenant_id = self.outbox.versions, submission.tenant_id
+            # In this transaction: of many at once no more come in than may, and what is refused is not
+            # counted.
+            tenant = await versions.tenants.active(tenant_id, session)
+            if quotas.counts_rows(tenant):  # those before it are counted, too
+                copies += await self._write(session, accepted)
+                accepted = []
+            await quotas.take(session, tenant, self.units, now)
+            router = await versions.pin(session, submission.workflow, tenant_id, submission.definition)
+            times = checkpoints(now, router.plan.workflow.sla, self.default_sla_seconds)
+            accepted.append(_Accepted(submission, _first_message(submission, now, times), times, router))
+        return copies + await self._write(session, accepted)
+
+    async def _write(self, session: AsyncSession, accepted: Sequence[_Accepted]) -> list[Copy]:
+        if not accepted:
+            return []
+        await rows.insert(session, _REQUESTS, [await _row(session, one) for one in accepted])
+        await events.record(session, [_note(one.submission) for one in accepted])
+        routes: list[tuple[Router, Route]] = []
+        for one in accepted:
+            routes += [(one.router, route) for route in self._entering(one)]
+        return await self.outbox.send_all(session, routes)
+
+    def _entering(self, one: _Accepted) -> list[Route]:
+        via = one.submission.via
+        if via is None:
+            return entering(one.router, one.message)
+        queue = self.outbox.topology.queue(DIRECT_EXCHANGE, via)
+        return [Routed(one.message, DIRECT_EXCHANGE, via, queue)]
 
     async def known(self, submission: Submission) -> UUID | None:
         """The request that this submission repeats, if it does; raises ReusedKeyError."""
@@ -141,6 +186,7 @@ class Intake:
 def _first_message(submission: Submission, now: datetime, times: Checkpoints) -> PipelineMessage:
     return PipelineMessage(
         request_id=submission.request_id,
+        trace_id=submission.trace_id or uuid4(),
         tenant_id=submission.tenant_id,
         workflow_name=submission.workflow,
         priority=submission.priority,
@@ -152,51 +198,45 @@ def _first_message(submission: Submission, now: datetime, times: Checkpoints) ->
     )
 
 
-async def _store(
-    session: AsyncSession,
-    submission: Submission,
-    message: PipelineMessage,
-    times: Checkpoints,
-    router: Router,
-) -> None:
+async def _row(session: AsyncSession, accepted: _Accepted) -> dict[str, Any]:
+    submission, message, times = accepted.submission, accepted.message, accepted.times
     earlier, link = await _link(session, submission)
-    session.add(
-        Request(
-            id=submission.request_id,
-            trace_id=message.trace_id,
-            tenant_id=submission.tenant_id,
-            external_id=submission.external_id,
-            channel=submission.channel,
-            workflow_name=submission.workflow,
-            workflow_version=router.plan.version,
-            status=RequestStatus.RECEIVED,
-            priority=submission.priority,
-            band=submission.priority,
-            deadline_utc=times.deadline_utc,
-            sla_seconds=times.sla_seconds,
-            warn_at=times.warn_at,
-            escalate_at=times.escalate_at,
-            next_check_at=times.warn_at if submission.is_watched else None,
-            callback_url=submission.callback_url,
-            metadata_=dict(submission.metadata),
-            uploads=[dict(upload) for upload in submission.uploads] or None,
-            content_bytes=submission.content_bytes,
-            idempotency_key=submission.same_as,
-            content_hash=submission.content_hash,
-            linked_to=earlier,
-            link=link,
-            created_at=message.created_at,
-        )
-    )
-    await session.flush()
-    note = events.Event(
+    return {
+        "id": submission.request_id,
+        "trace_id": message.trace_id,
+        "tenant_id": submission.tenant_id,
+        "external_id": submission.external_id,
+        "channel": submission.channel,
+        "workflow_name": submission.workflow,
+        "workflow_version": accepted.router.plan.version,
+        "status": RequestStatus.RECEIVED.value,
+        "priority": submission.priority,
+        "band": submission.priority,
+        "deadline_utc": times.deadline_utc,
+        "sla_seconds": times.sla_seconds,
+        "warn_at": times.warn_at,
+        "escalate_at": times.escalate_at,
+        "next_check_at": times.warn_at if submission.is_watched else None,
+        "callback_url": submission.callback_url,
+        "metadata": dict(submission.metadata),
+        "uploads": [dict(upload) for upload in submission.uploads] or None,
+        "content_bytes": submission.content_bytes,
+        "idempotency_key": submission.same_as,
+        "content_hash": submission.content_hash,
+        "linked_to": earlier,
+        "link": link,
+        "created_at": message.created_at,
+    }
+
+
+def _note(submission: Submission) -> events.Event:
+    return events.Event(
         submission.request_id,
         "status",
         tenant_id=submission.tenant_id,
         outcome=RequestStatus.RECEIVED,
         data={"by": submission.by} if submission.by else None,
     )
-    await events.record(session, [note])
 
 
 async def _link(session: AsyncSession, submission: Submission) -> tuple[UUID | None, str | None]:

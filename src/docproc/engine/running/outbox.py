@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.component import BACKOFFICE, NEXT, Emission
 from docproc.engine.message import PipelineMessage, child_key
-from docproc.engine.running import branches
+from docproc.engine.running import branches, sagas
 from docproc.engine.running.releasing import Releasing
 from docproc.engine.running.sending import Handled, Sending
 from docproc.engine.running.statuses import Statuses
@@ -61,7 +61,7 @@ class Outbox:
 
     async def enter(self, session: AsyncSession, router: Router, message: PipelineMessage) -> list[Copy]:
         """Send a new request into its flow; it stays `received` until somebody works on it."""
-        return await self.send(session, router, _silent(router.enter(message)))
+        return await self.send(session, router, entering(router, message))
 
     async def resume(self, session: AsyncSession, message: PipelineMessage) -> list[Copy]:
         """A person answered: the message goes on from its stage, by the version its request started with."""
@@ -70,8 +70,12 @@ class Outbox:
 
     async def send(self, session: AsyncSession, router: Router, routes: Sequence[Route]) -> list[Copy]:
         """Send what a router has addressed."""
+        return await self.send_all(session, [(router, route) for route in routes])
+
+    async def send_all(self, session: AsyncSession, routes: list[tuple[Router, Route]]) -> list[Copy]:
+        """Send what routers have addressed, in as few statements as for one."""
         sending = Sending()
-        await branches.meet(session, [(router, route) for route in routes], sending)
+        await branches.meet(session, routes, sending)
         return await self.write(session, sending)
 
     # --- the three steps of sending -------------------------------------------------------------------
@@ -115,21 +119,36 @@ class Outbox:
         await self.statuses.advance(session, sending.standings)
         outgoing = await self._outgoing(session, sending)
         await messages.send(session, outgoing, state=self._state, worker_id=self._sender)
+        sending.copies.extend(self._copies(sending.routed, outgoing))
+        await requests.finish_all(session, sending.endings)
+        return sending.copies
+
+    async def post(self, session: AsyncSession, queue: str, posted: Sequence[PipelineMessage]) -> list[Copy]:
+        """Send messages to a queue that a component wrote itself, under ids that may have been used before:
+        the first of an id counts."""
+        if not posted:
+            return []
+        exchange, routing_key = self.topology.bindings[queue]
+        unique = {one.message_id: one for one in posted}
+        sending = Sending(routed=[Routed(one, exchange, routing_key, queue) for one in unique.values()])
+        outgoing = await self._outgoing(session, sending)
+        new = await messages.send_new(session, outgoing, state=self._state, worker_id=self._sender)
+        copies = self._copies(sending.routed, outgoing)
+        return [copy for copy in copies if copy.message_id in new] if self.has_broker else copies
+
+    def _copies(self, routed: Sequence[Routed], outgoing: Sequence[messages.Outgoing]) -> list[Copy]:
+        """What the transport is to bring now."""
         sent = [
-            (r, o)
-            for r, o in zip(sending.routed, outgoing, strict=True)
-            if r.held_by is None and not o.is_kept_back
+            (r, o) for r, o in zip(routed, outgoing, strict=True) if r.held_by is None and not o.is_kept_back
         ]
         if not self.has_broker:  # consumers are only woken: one copy per queue says it all
-            sent = list({routed.queue: (routed, out) for routed, out in sent}.values())
-        sending.copies.extend(
+            sent = list({r.queue: (r, o) for r, o in sent}.values())
+        return [
             Copy(
                 r.message.message_id, r.exchange, r.routing_key, r.queue, r.message.priority, o.body.encode()
             )
             for r, o in sent
-        )
-        await requests.finish_all(session, sending.endings)
-        return sending.copies
+        ]
 
     async def _outgoing(self, session: AsyncSession, sending: Sending) -> list[messages.Outgoing]:
         """All that is to be sent; where a broker has enough for now, it waits for its turn (releasing.py)."""
@@ -184,6 +203,9 @@ class Outbox:
         router = await self.versions.router(message)
         step = router.plan.step(message.current_stage)
         sending.stands(step.standing, message.request_id)
+        if step.is_compensation:
+            done = [emitted for target, emitted in emissions if target == NEXT]
+            return [(router, await sagas.go_on(session, router, one)) for one in map(_same(message), done)]
         if not step.following:
             generation = fired.generation if fired else message.generation
             sending.endings.extend(_endings(message.request_id, emissions, generation))
@@ -202,7 +224,7 @@ class Outbox:
             .where(Request.id == emitted.request_id)
             .values(workflow_name=emitted.workflow_name, workflow_version=router.plan.version)
         )
-        return router, _silent(router.enter(emitted))
+        return router, entering(router, emitted)
 
     # --- fan-out ------------------------------------------------------------------------------------
 
@@ -236,6 +258,11 @@ class Outbox:
         return [route for route in routes if not isinstance(route, Routed)]
 
 
+def _same(handled: PipelineMessage) -> Callable[[PipelineMessage], PipelineMessage]:
+    """What a compensation emitted, under the identity of the message that it was handled as."""
+    return lambda emitted: handled.model_copy(update={"payload": emitted.payload})
+
+
 def _counted(arrival: JoinArrival) -> fan_in.Arrival:
     step = arrival.step
     return fan_in.Arrival.of(arrival.message, step.join_name, body=step.component.keeps_bodies)
@@ -256,8 +283,9 @@ def _completed(router: Router, join: Step, message: PipelineMessage, complete: f
     return router.address(join, whole)
 
 
-def _silent(routes: Sequence[Route]) -> list[Route]:
+def entering(router: Router, message: PipelineMessage) -> list[Route]:
     """Into a flow: the status changes when the first stage works on it, not when it is sent there."""
+    routes = router.enter(message)
     return [replace(route, standing=None) if isinstance(route, Routed) else route for route in routes]
 
 

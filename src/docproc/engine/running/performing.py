@@ -53,7 +53,8 @@ def _checked(component: BaseComponent, work: Work, produced: Any) -> list[Emissi
             "(target, message)",
             remedy="Return, for example, [(NEXT, message.model_copy(update={'payload': {...}}))]",
         )
-    if not produced and work.step and not work.step.fans_out_to and not isinstance(component, JoinComponent):
+    may_be_empty = component.waits or isinstance(component, JoinComponent)
+    if not produced and work.step and not work.step.fans_out_to and not may_be_empty:
         unit = work.message.unit_key or "the request"
         raise PermanentError(
             f"component {component.component_name!r} emitted nothing, so {unit} would never arrive",

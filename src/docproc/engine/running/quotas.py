@@ -31,6 +31,12 @@ class CountUnits(Protocol):
     ) -> Awaitable[int]: ...
 
 
+def counts_rows(tenant: Tenant) -> bool:
+    """Whether `take` looks at the rows of the tenant's earlier requests."""
+    quotas = tenant.settings.quotas
+    return quotas.at_once is not None or quotas.units_per_day is not None
+
+
 async def take(session: AsyncSession, tenant: Tenant, units: Sequence[CountUnits], now: datetime) -> None:
     """Count a new request. Raises QuotaError; the caller's transaction is rolled back then."""
     quotas = tenant.settings.quotas
@@ -43,11 +49,13 @@ async def take(session: AsyncSession, tenant: Tenant, units: Sequence[CountUnits
         if await used_today(session, tenant.id, units, now) >= quotas.units_per_day:
             told = f"{tenant.id!r} has used its {quotas.units_per_day} units of {today:%Y-%m-%d}"
             raise _refusal(told, ceil((tomorrow - now).total_seconds()))
-    if quotas.requests_per_minute is not None:
+    limits = [one for one in (quotas.requests_per_minute, tenant.throttle) if one is not None]
+    if limits:
         minute = now.replace(second=0, microsecond=0)
-        most = quotas.requests_per_minute
+        most = min(limits)
         if not await tenants.take(session, tenant.id, REQUESTS, minute, 1, most):
-            told = f"{tenant.id!r} has sent its {most} requests of this minute"
+            held = ", to which it is held back for now" if most == tenant.throttle else ""
+            told = f"{tenant.id!r} has sent its {most} requests of this minute{held}"
             raise _refusal(told, max(1, ceil(60 - (now - minute).total_seconds())))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 import structlog
@@ -253,18 +254,19 @@ class Relay:
             await self.transport.settle(deliveries)
 
     async def _handle_returned(self, deliveries: Sequence[Delivery]) -> None:
-        known: list[UUID] = []
+        known: dict[UUID, datetime | None] = {}
         await self._expire_notices()  # before they could be taken for copies that got lost
         for delivery in deliveries:
             try:
                 message_id = PipelineMessage.parse(delivery.body).message_id
                 if not delivery.is_own:
                     await self._check_known(delivery, message_id)
-                known.append(message_id)
+                known[message_id] = delivery.published_at
             except MessageError as error:
                 await self._record(delivery, error)
         async with self.store.claiming() as connection:
-            # Younger ones were published again already: this is their older copy.
+            # A younger row was published again already and this is its older copy, unless the two are of the
+            # same time: then the broker's clock was set forward, and copies expired before their time.
             taken = await messages.take_returned(connection, known, self.ttl * 0.9, self.worker_id)
         await self.publish([copy_of(row, self.topology) for row in taken])
 

@@ -58,6 +58,8 @@ class Runner:
         leases = component.exclusive or not transport.has_broker
         handler = Handler(component, self.store, outbox, relay, chain, leases=leases)
         self.may_group = self.batch > 1 and not handler.streams
+        # Exclusive work that is under way; a message may be in it twice for a moment: its retry has come.
+        self._at_work: list[UUID] = []
         context = MiddlewareContext(component, transport, outbox, relay, handler, policies.log_fields)
         middleware = [one.create(context) for one in policies.middleware]
         self.handle = wrap(handler, middleware)
@@ -79,6 +81,14 @@ class Runner:
 
     async def _work_off(self, deliveries: Sequence[Delivery]) -> None:
         works = await self._prepare(deliveries)
+        try:
+            await self._handle(works)
+        finally:
+            for work in works:
+                self._done(work)
+        await self.transport.settle(deliveries)
+
+    async def _handle(self, works: list[Work]) -> None:
         if self.chooses and len(works) > 1:
             works = await self._chosen(works)
         # A message that failed before runs alone: it must not take a group down with it again.
@@ -88,7 +98,6 @@ class Runner:
         for work in works:
             if work.outcome is None:
                 await self.handle([work])
-        await self.transport.settle(deliveries)
 
     async def _chosen(self, works: Sequence[Work]) -> list[Work]:
         """What the component wants to do together, as far as it is first in line; the rest goes back."""
@@ -186,11 +195,27 @@ class Runner:
         return await until_passed(read)
 
     async def _lease(self, message_id: UUID) -> bool:
+        """False while somebody works on it: here, too. A broker whose connection was lost, or who waited too
+        long for an acknowledgement, delivers again what this very process has not finished."""
+        anew = message_id not in self._at_work
+
         async def lease() -> bool:
             async with self.store.claiming() as connection:
-                return await messages.lease_one(connection, message_id, self.outbox.worker_id)
+                return await messages.lease_one(connection, message_id, self.outbox.worker_id, anew=anew)
 
-        return await until_passed(lease)
+        self._at_work.append(message_id)  # before anything is awaited: two copies may come at the same time
+        try:
+            taken = await until_passed(lease)
+        except BaseException:
+            self._at_work.remove(message_id)
+            raise
+        if not taken:
+            self._at_work.remove(message_id)
+        return taken
+
+    def _done(self, work: Work) -> None:
+        if work.message.message_id in self._at_work:
+            self._at_work.remove(work.message.message_id)
 
     async def _complete(self, work: Work) -> None:
         """The row's attempt, cursor and band, and the stage's settings."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from sqlalchemy import Connection, text
@@ -52,15 +52,29 @@ class Pending:
 
 
 async def send(
-    session: AsyncSession, outgoing: Sequence[Outgoing], *, state: MessageState, worker_id: str | None
+    session: AsyncSession,
+    outgoing: Sequence[Outgoing],
+    *,
+    state: MessageState,
+    worker_id: str | None,
+    on_conflict: Literal["error", "nothing"] = "error",
 ) -> None:
     """Insert the rows of new messages; they exist when the sender's transaction commits."""
+    await rows.insert(session, TABLE, _rows(outgoing, state, worker_id), on_conflict=on_conflict)
+
+
+async def send_new(
+    session: AsyncSession, outgoing: Sequence[Outgoing], *, state: MessageState, worker_id: str | None
+) -> set[UUID]:
+    """As `send`, for messages that may have been written before; returns those that were not."""
+    values = _rows(outgoing, state, worker_id)
+    written = await rows.insert(session, TABLE, values, on_conflict="nothing", returning="id")
+    return {as_uuid(row.id) for row in written}
+
+
+def _rows(outgoing: Sequence[Outgoing], state: MessageState, worker_id: str | None) -> list[dict[str, Any]]:
     now = utc_now()
-    await rows.insert(
-        session,
-        TABLE,
-        [_row(item, now + timedelta(microseconds=n), state, worker_id) for n, item in enumerate(outgoing)],
-    )
+    return [_row(item, now + timedelta(microseconds=n), state, worker_id) for n, item in enumerate(outgoing)]
 
 
 def _row(item: Outgoing, now: datetime, state: MessageState, worker_id: str | None) -> dict[str, Any]:
@@ -193,12 +207,16 @@ def picked(dialect: str, which: str) -> str:
     return f"WITH picked AS MATERIALIZED (SELECT id FROM messages WHERE {which} FOR UPDATE SKIP LOCKED)"
 
 
-async def lease_one(connection: AsyncConnection, message_id: UUID, worker_id: str) -> bool:
-    """Take a row for exclusive work on a broker's copy; False when another worker has it."""
+async def lease_one(
+    connection: AsyncConnection, message_id: UUID, worker_id: str, *, anew: bool = True
+) -> bool:
+    """Take a row for exclusive work on a broker's copy; False when somebody has it. A lease of this worker's
+    own that it did not use may be taken `anew`."""
+    mine = " OR worker_id = :worker" if anew else ""
     taken = await rows.execute(
         connection,
         "UPDATE messages SET state = 'leased', worker_id = :worker "
-        "WHERE id = :id AND (state <> 'leased' OR worker_id = :worker) RETURNING id",
+        f"WHERE id = :id AND (state <> 'leased'{mine}) RETURNING id",
         worker=worker_id,
         id=message_id,
     )
@@ -389,19 +407,26 @@ async def remove_notices(
 
 
 async def take_returned(
-    connection: AsyncConnection, ids: Sequence[UUID], younger_than: float, worker_id: str
+    connection: AsyncConnection,
+    published: Mapping[UUID, datetime | None],
+    younger_than: float,
+    worker_id: str,
 ) -> list[Row[Any]]:
-    """Rows whose copy came back expired, unless they were published again meanwhile."""
+    """Rows whose copy came back expired, unless they were published again since that copy was (`published`:
+    its time in whole seconds, which is why the row may seem to be a second younger than its copy)."""
     return await rows.execute(
         connection,
         """
         UPDATE messages SET worker_id = :worker, available_at = clock_timestamp()
-        WHERE id = ANY(:ids) AND state = 'sent'
-          AND available_at < clock_timestamp() - make_interval(secs => :age)
+        FROM unnest(CAST(:ids AS uuid[]), CAST(:times AS timestamptz[])) AS copy (copied_id, published_at)
+        WHERE id = copy.copied_id AND state = 'sent'
+          AND (available_at < clock_timestamp() - make_interval(secs => :age)
+               OR available_at <= copy.published_at + interval '1 second')
         RETURNING id, queue, band, body
         """,
         worker=worker_id,
-        ids=list(ids),
+        ids=list(published),
+        times=list(published.values()),
         age=younger_than,
     )
 

@@ -300,6 +300,7 @@ def _private_database(path: Path) -> None:
 
 # SQLSTATEs that only mean "again": serialization failure, deadlock, a statement that somebody else cancelled.
 _AGAIN = {"40001", "40P01", "57014"}
+_CONTENTION = {"40001", "40P01"}
 # Those after which a session is of no use: a read-only one stays so, though the server that was in recovery
 # takes writes by now (25006); the server is going, or coming (57P); the connection is lost (08).
 _USED_UP = ("25006", "57P", "08")
@@ -327,6 +328,11 @@ def is_passing(error: BaseException) -> bool:
     if error.connection_invalidated or state in _AGAIN or state.startswith((*_USED_UP, _SHORT)):
         return True
     return is_full(error) or (isinstance(error, OperationalError) and "locked" in str(error.orig))
+
+
+def is_contention(error: BaseException) -> bool:
+    """Whether transactions were in each other's way: this one was undone whole, and may be tried again."""
+    return isinstance(error, DBAPIError) and _state(error.orig) in _CONTENTION
 
 
 def is_full(error: BaseException) -> bool:

@@ -42,6 +42,8 @@ class RequestStatus(StrEnum):
     ROUTING = "routing"
     # Being worked on, where no component says it more exactly.
     PROCESSING = "processing"
+    # A stage failed for good, and what was done before is being undone (`compensate:`).
+    COMPENSATING = "compensating"
     COMPLETED = "completed"
     FAILED = "failed"
     SLA_BREACHED = "sla_breached"

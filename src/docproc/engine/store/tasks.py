@@ -28,6 +28,26 @@ NOTICES = "q.backoffice.%"
 AMENDMENT = 4
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a person is to be asked. `amends`: the unit goes on without an answer, which later amends."""
+
+    message: PipelineMessage
+    task_type: str
+    reference_id: UUID
+    input_data: dict[str, Any]
+    amends: bool = False
+
+    @property
+    def task_id(self) -> UUID:
+        """The same message always makes the same task."""
+        return uuid5(self.message.message_id, f"task:{self.task_type}")
+
+    @property
+    def mark(self) -> dict[str, Any]:
+        return {AMENDS: True} if self.amends else {}
+
+
 async def create(
     session: AsyncSession,
     message: PipelineMessage,
@@ -37,44 +57,56 @@ async def create(
     input_data: dict[str, Any],
     amends: bool = False,
 ) -> UUID:
-    """One task for what `message` is about; the same message always makes the same task.
+    """One task for what `message` is about; until it is answered, `message` waits here, to go on from its
+    stage."""
+    asked = Asked(message, task_type, reference_id, input_data, amends)
+    await create_all(session, [asked])
+    return asked.task_id
 
-    `amends`: the unit goes on without an answer, which later amends. Until it is given, `message` waits
-    here, to go on from its stage.
-    """
-    task_id = uuid5(message.message_id, f"task:{task_type}")
-    wanted = await session.scalar(select(Request.priority).where(Request.id == message.request_id))
-    mark = {AMENDS: True} if amends else {}
+
+async def create_all(session: AsyncSession, asked: Sequence[Asked]) -> None:
+    """Tasks of one request, in as many statements as one of them takes."""
+    if not asked:
+        return
+    request_id = asked[0].message.request_id
+    wanted = await session.scalar(select(Request.priority).where(Request.id == request_id))
+    await rows.insert(session, TABLE, [_row(one, wanted) for one in asked])
+    await events.record(session, [_note(one) for one in asked])
+
+
+def _row(asked: Asked, wanted: int | None) -> dict[str, Any]:
+    message = asked.message
     # What the stage sends now and what the person sends later are two messages: of one id, the later one
     # would be taken for a repetition.
-    waiting = message.model_copy(update={"message_id": uuid5(task_id, "answer")})
-    row = {
-        "id": task_id,
+    waiting = message.model_copy(update={"message_id": uuid5(asked.task_id, "answer")})
+    return {
+        "id": asked.task_id,
         "tenant_id": message.tenant_id,
         "request_id": message.request_id,
-        "task_type": task_type,
-        "reference_id": reference_id,
+        "task_type": asked.task_type,
+        "reference_id": asked.reference_id,
         "status": "pending",
-        "priority": _priority(message, wanted, amends),
-        "required_skills": [task_type],
+        "priority": _priority(message, wanted, asked.amends),
+        "required_skills": [asked.task_type],
         "source_stage": message.current_stage,
         "workflow_name": message.workflow_name,
         "deadline_utc": message.deadline_utc,
-        "input_data": {**input_data, **mark},
+        "input_data": {**asked.input_data, **asked.mark},
         "message": waiting.encode().decode(),
     }
-    await rows.insert(session, TABLE, [row])
-    note = events.Event(
+
+
+def _note(asked: Asked) -> events.Event:
+    message = asked.message
+    return events.Event(
         message.request_id,
         "task",
         tenant_id=message.tenant_id,
         stage=message.current_stage,
         unit_key=message.unit_key,
         outcome="pending",
-        data={"task_id": str(task_id), "task_type": task_type, **mark},
+        data={"task_id": str(asked.task_id), "task_type": asked.task_type, **asked.mark},
     )
-    await events.record(session, [note])
-    return task_id
 
 
 def _priority(message: PipelineMessage, wanted: int | None, amends: bool) -> int:

@@ -1,11 +1,11 @@
-"""The tables of tenants: who they are, what they may take, and what they took."""
+"""The tables of tenants: who they are, what they may take, what they took, and who is held back."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, Float, String, Text, text
+from sqlalchemy import BigInteger, Boolean, Float, Integer, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from docproc.engine.message import utc_now
@@ -40,3 +40,16 @@ class TenantUsage(Base):
     kind: Mapped[str] = mapped_column(String(16), primary_key=True)
     since: Mapped[datetime] = mapped_column(Moment, primary_key=True)
     number: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
+
+
+class Throttle(Base):
+    """How many requests a minute a tenant may send for now, because the deployment cannot keep up."""
+
+    __tablename__ = "throttles"
+
+    # A tenant, or `*`: whoever has no row of its own.
+    tenant_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    # What holds it back, such as an alert's id: it takes its own rows away when it is over.
+    cause: Mapped[str] = mapped_column(String(64), primary_key=True)
+    requests_per_minute: Mapped[int] = mapped_column(Integer)
+    since: Mapped[datetime] = mapped_column(Moment, default=utc_now)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +19,7 @@ from pamqp.body import ContentBody
 from pamqp.commands import Basic
 from pamqp.header import ContentHeader
 
+from docproc.engine.message import utc_now
 from docproc.engine.transport import Copy
 
 # Marks copies of our rows; anything else on a queue was written by another system.
@@ -30,8 +32,9 @@ FIRST = 10
 async def publish(channel: Any, copies: Sequence[Copy]) -> list[asyncio.Future[Any]]:
     """Write all copies to a confirming channel; returns one future per copy, done when it is confirmed."""
     async with channel.lock:
+        now = utc_now()
         confirmations = [_expect(channel, str(copy.message_id)) for copy in copies]
-        payload = b"".join(_frames(channel, copy) for copy in copies)
+        payload = b"".join(_frames(channel, copy, now) for copy in copies)
         await channel.write_queue.put(ChannelFrame(payload=payload, should_close=False))
     return confirmations
 
@@ -46,13 +49,14 @@ def _expect(channel: Any, message_id: str) -> asyncio.Future[Any]:
     return confirmation
 
 
-def _frames(channel: Any, copy: Copy) -> bytes:
+def _frames(channel: Any, copy: Copy, published_at: datetime) -> bytes:
     properties = Basic.Properties(
         content_type="application/json",
         delivery_mode=2,
         priority=copy.band + FIRST if copy.goes_first else copy.band,
         message_id=str(copy.message_id),
         message_type=OWN_TYPE,
+        timestamp=published_at,
     )
     header = pamqp.frame.marshal(
         ContentHeader(properties=properties, body_size=len(copy.body)), channel.number

@@ -19,6 +19,7 @@ from aiormq.exceptions import (
     PublishError,
 )
 
+from docproc.engine.ending import end
 from docproc.engine.transport import (
     BACKOFFICE_EXCHANGE,
     DEAD_LETTER_EXCHANGE,
@@ -117,10 +118,8 @@ class RabbitMqTransport(Transport):
 
     async def close(self) -> None:
         self.stop()
-        while self._keeper is not None and not self._keeper.done():
-            # More than once: aiormq turns the end of a call into another error, and the keeper goes on.
-            self._keeper.cancel()
-            await asyncio.wait({self._keeper}, timeout=0.5)
+        if self._keeper is not None:
+            await end([self._keeper])
         await self._disconnect()
 
     def stop(self) -> None:
@@ -182,8 +181,10 @@ class RabbitMqTransport(Transport):
         """Exchanges, queues and bindings of the specification; declaring again changes nothing.
 
         Queues that were not there are remembered: whatever copies were in them have to be published again.
+        Each one is remembered as soon as it is back, not after the last: a busy broker may let this run into
+        its time limit half-way, and the next run would find the queue in place and nothing to publish.
         """
-        missing = [queue for queue in self.topology.bindings if not await self._exists(connection, queue)]
+        missing = {queue for queue in self.topology.bindings if not await self._exists(connection, queue)}
         seen_at = time.monotonic()
         channel = await connection.channel(publisher_confirms=False)
         for exchange, kind in (
@@ -196,8 +197,9 @@ class RabbitMqTransport(Transport):
         for queue, (exchange, routing_key) in bindings.items():
             channel = await self._declare_queue(connection, channel, queue)
             await channel.queue_bind(queue, exchange, routing_key=routing_key)
+            if queue in missing:
+                self._lost_queues[queue] = seen_at
         await channel.close()
-        self._lost_queues.update(dict.fromkeys(missing, seen_at))
 
     async def _exists(self, connection: AbstractConnection, queue: str) -> bool:
         channel = await connection.channel(publisher_confirms=False)
@@ -448,6 +450,7 @@ def _delivery(queue: str, message: DeliveredMessage) -> Delivery:
         message_id=UUID(properties.message_id) if own and properties.message_id else None,
         band=None if properties.priority is None else properties.priority % amqp_batch.FIRST,
         is_own=own,
+        published_at=properties.timestamp,
         handle=message,
     )
 

@@ -146,6 +146,8 @@ class Stage(Strict):
     retry: Retry = Retry()
     on_failure: OnFailure | None = None
     window: int | None = Field(default=None, ge=1)
+    # The stage that undoes this one when a later one, or this one itself, fails the request.
+    compensate: Name | None = None
     # `off`: its messages always go through its queue, even where the stage before could go on with them.
     chain: bool | None = None
     # Free settings for the component itself.

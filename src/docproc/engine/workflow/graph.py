@@ -19,6 +19,8 @@ def mermaid(plan: Plan) -> str:
         lines.append(f'    {_node(step.name)}{left}"{step.name}<br/><small>{_caption(step)}</small>"{right}')
     for step in plan.steps.values():
         lines.extend(_edges(plan, step))
+        if step.stage.compensate is not None:
+            lines.append(f'    {_node(step.name)} -. "undone by" .-> {_node(step.stage.compensate)}')
         if step.stage.backoffice_queue:
             queue = step.stage.backoffice_queue
             lines.append(f'    {_node(step.name)} -. "not sure" .-> {_node(queue, "people")}(["{queue}"])')

@@ -38,6 +38,7 @@ class Step:
     collected_by: str | None = None  # the join that will collect that unit
     fans_out_to: str | None = None  # the join that will collect the units it gives
     opened_by: str | None = None  # for a join: the stage whose fan-out it collects
+    is_compensation: bool = False  # runs only when the request fails, to undo another stage
     standing: Standing | None = None  # what work in it makes of the request's status
 
     @property
@@ -78,6 +79,11 @@ class Plan:
     first: tuple[str, ...]
     has_windows: bool = False
 
+    @property
+    def compensations(self) -> Mapping[str, str]:
+        """Stage -> the stage that undoes it."""
+        return {one.name: one.compensate for one in self.workflow.stages if one.compensate is not None}
+
     def step(self, name: str) -> Step:
         try:
             return self.steps[name]
@@ -93,24 +99,51 @@ class Plan:
 
 def compile_plan(workflow: Workflow, components: Mapping[str, ComponentSpec], topology: Topology) -> Plan:
     """Check that the flow can work and precompute its routing; raises PlanError."""
-    previous = _predecessors(workflow)
+    undoing = _compensations(workflow)
+    previous = _predecessors(workflow, undoing)
     order = _topological(workflow, previous)
-    steps = {stage.name: _step(stage, previous, components, topology) for stage in workflow.stages}
+    flow = [stage for stage in workflow.stages if stage.name not in undoing]
+    steps = {stage.name: _step(stage, previous, components, topology) for stage in flow}
     _check_single_end(steps)
     steps = _with_standings(_with_units(steps, order), order)
     for step in steps.values():
         _check_settings(step)
     _check_join_names(steps)
     first = tuple(name for name in steps if not steps[name].previous)
+    for stage in workflow.stages:
+        if stage.name in undoing:
+            alone = _step(stage, {stage.name: ()}, components, topology)
+            _check_takes(alone, REQUEST_UNIT)
+            steps[stage.name] = replace(alone, is_compensation=True)
     has_windows = any(stage.window is not None for stage in workflow.stages)
     return Plan(workflow, workflow.content_version, steps, first, has_windows)
 
 
-def _predecessors(workflow: Workflow) -> dict[str, tuple[str, ...]]:
+def _compensations(workflow: Workflow) -> set[str]:
+    """The stages that undo others; they are no part of the flow."""
+    stages = {stage.name: stage for stage in workflow.stages}
+    undoing = {stage.name: stage.compensate for stage in workflow.stages if stage.compensate is not None}
+    for name, undo in undoing.items():
+        problem = ""
+        if undo not in stages:
+            problem = f"stage {name!r} is undone by {undo!r}, which does not exist"
+        elif list(undoing.values()).count(undo) > 1:
+            problem = f"{undo!r} undoes several stages"
+        elif stages[undo].after or stages[undo].when or stages[undo].compensate:
+            problem = f"{undo!r} undoes {name!r}, and is no part of the flow"
+        if problem:
+            raise PlanError(
+                name, "compensate", problem,
+                "Name a stage of its own, without `after:`, `when:` and `compensate:`",
+            )  # fmt: skip
+    return set(undoing.values())
+
+
+def _predecessors(workflow: Workflow, undoing: set[str]) -> dict[str, tuple[str, ...]]:
     """Each stage follows the one above it, unless it says `after:`."""
     found: dict[str, tuple[str, ...]] = {}
     above: tuple[str, ...] = ()
-    for stage in workflow.stages:
+    for stage in (one for one in workflow.stages if one.name not in undoing):
         if stage.name in found:
             raise PlanError(stage.name, "name", f"two stages are called {stage.name!r}", "Rename one of them")
         found[stage.name] = above if stage.after is None else stage.after

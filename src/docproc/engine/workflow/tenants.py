@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 import structlog
 from pydantic import Field, ValidationError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.engine.store import tenants
+from docproc.engine.store import tenants, throttles
 from docproc.engine.store.session import Store
 from docproc.engine.store.tenant_tables import Tenant as Row
 from docproc.engine.store.tenants import DEFAULT
@@ -57,6 +57,8 @@ class Tenant:
     weight: float = 1.0
     settings: TenantSettings = field(default_factory=TenantSettings)
     is_active: bool = True
+    # Requests a minute that it may send while the deployment cannot keep up; None: as its quotas say.
+    throttle: int | None = None
 
 
 class Tenants:
@@ -76,10 +78,9 @@ class Tenants:
             return known
         if session is None:
             async with self._store.reading() as own:
-                row = await tenants.find(own, tenant_id)
+                found = await _look(own, tenant_id)
         else:
-            row = await tenants.find(session, tenant_id)
-        found = tenant_of(row) if row else Tenant(DEFAULT) if tenant_id == DEFAULT else None
+            found = await _look(session, tenant_id)
         if len(self._known) > 10_000:  # names that somebody makes up are not kept for ever
             self._known.clear()
         self._known[tenant_id] = found, time.monotonic() + LOOK_SECONDS
@@ -105,6 +106,13 @@ class Tenants:
     def forget(self) -> None:
         """Something was changed here: look again."""
         self._known.clear()
+
+
+async def _look(session: AsyncSession, tenant_id: str) -> Tenant | None:
+    row = await tenants.find(session, tenant_id)
+    found = tenant_of(row) if row else Tenant(DEFAULT) if tenant_id == DEFAULT else None
+    throttle = await throttles.limit_of(session, tenant_id) if found else None
+    return found if found is None or throttle is None else replace(found, throttle=throttle)
 
 
 def tenant_of(row: Row) -> Tenant:

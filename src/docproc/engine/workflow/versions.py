@@ -18,6 +18,9 @@ from docproc.engine.workflow.routing import Router
 from docproc.engine.workflow.tenants import Tenants, adapted
 from docproc.errors import PermanentError
 
+# Plans that a process remembers.
+MOST_KEPT = 5000
+
 
 class Versions:
     """Plans by (name, version), from the files while they are current and from the database after."""
@@ -29,9 +32,21 @@ class Versions:
         self._routers: dict[tuple[str, str], Router] = {}
         self._pinned: set[tuple[str, str]] = set()
 
-    async def pin(self, session: AsyncSession, name: str, tenant_id: str = DEFAULT) -> Router:
-        """The file's current version, recorded so that every process can find it later."""
-        router = await self._current(session, name, tenant_id)
+    async def pin(
+        self,
+        session: AsyncSession,
+        name: str,
+        tenant_id: str = DEFAULT,
+        definition: Workflow | None = None,
+    ) -> Router:
+        """The file's current version, recorded so that every process can find it later.
+
+        `definition` is a flow of that name that is in no file; raises PlanError where it cannot work.
+        """
+        if definition is None:
+            router = await self._current(session, name, tenant_id)
+        else:
+            router = self._made(definition)
         key = (name, router.plan.version)
         if key not in self._pinned:
             await rows.insert(
@@ -74,6 +89,13 @@ class Versions:
             return self._remember(plan)
         known = self._routers.get((name, workflow.content_version))
         return known or self._remember(self.loader.compile_workflow(workflow))
+
+    def _made(self, definition: Workflow) -> Router:
+        known = self._routers.get((definition.name, definition.content_version))
+        if known is None and len(self._routers) > MOST_KEPT:  # clients may make up as many as they like
+            self._routers.clear()
+            self._pinned.clear()
+        return known or self._remember(self.loader.compile_workflow(definition))
 
     async def _load(self, name: str, version: str) -> Plan:
         async with self.store.reading() as session:

@@ -13,7 +13,8 @@ from docproc.engine.store.deliveries import Due
 from docproc.http.callbacks import signature
 from docproc.http.callbacks.addresses import host_of
 from docproc.http.callbacks.resolver import RefusedAddressError, Resolver
-from docproc.http.callbacks.schedule import Reply, wait_seconds
+from docproc.http.callbacks.schedule import Reply
+from docproc.retry_after import wait_seconds
 
 _PORTS = {"http": 80, "https": 443}
 _CONNECT_SECONDS = 5.0

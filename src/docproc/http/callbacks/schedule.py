@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
 GONE = 410
@@ -13,7 +11,7 @@ MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 _SPREAD = 0.2
 
 
-class Outcome(StrEnum):
+class AttemptOutcome(StrEnum):
     """What became of an attempt."""
 
     DELIVERED = "delivered"
@@ -33,7 +31,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    outcome: Outcome
+    outcome: AttemptOutcome
     delay_seconds: float = 0.0
 
 
@@ -53,25 +51,10 @@ class Schedule:
         The last attempt comes when the answer has reached its age: nothing is given up untried.
         """
         if reply.status is not None and 200 <= reply.status < 300:
-            return Decision(Outcome.DELIVERED)
+            return Decision(AttemptOutcome.DELIVERED)
         if reply.status == GONE or age_seconds >= self.give_up_seconds:
-            return Decision(Outcome.GIVEN_UP)
+            return Decision(AttemptOutcome.GIVEN_UP)
         planned = self.delays[min(attempt, len(self.delays)) - 1]
         delay = planned * (1 + _SPREAD * (2 * luck - 1))
         asked = min(reply.wait_seconds or 0.0, self.longest_wait_seconds)
-        return Decision(Outcome.RETRY, min(max(delay, asked), self.give_up_seconds - age_seconds))
-
-
-def wait_seconds(retry_after: str | None, now: datetime) -> float | None:
-    """What a `Retry-After` says, as seconds or as a date; None when it says nothing usable."""
-    if retry_after is None:
-        return None
-    text = retry_after.strip()
-    if text.isascii() and text.isdigit():
-        return float(text[:12])
-    try:
-        until = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    until = until.replace(tzinfo=UTC) if until.tzinfo is None else until
-    return max(0.0, (until - now).total_seconds())
+        return Decision(AttemptOutcome.RETRY, min(max(delay, asked), self.give_up_seconds - age_seconds))

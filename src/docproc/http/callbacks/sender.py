@@ -25,7 +25,7 @@ from docproc.harmless import text_for_logs
 from docproc.http.callbacks.addresses import origin_of
 from docproc.http.callbacks.post import Poster
 from docproc.http.callbacks.resolver import Resolver
-from docproc.http.callbacks.schedule import Decision, Outcome, Reply, Schedule
+from docproc.http.callbacks.schedule import AttemptOutcome, Decision, Reply, Schedule
 from docproc.http.callbacks.secret import key_for
 from docproc.settings import Settings
 
@@ -49,9 +49,9 @@ GRACE_SECONDS = 3.0
 _LOOKED_AT = 200
 
 _STATES = {
-    Outcome.DELIVERED: DeliveryState.DELIVERED,
-    Outcome.RETRY: DeliveryState.PENDING,
-    Outcome.GIVEN_UP: DeliveryState.GIVEN_UP,
+    AttemptOutcome.DELIVERED: DeliveryState.DELIVERED,
+    AttemptOutcome.RETRY: DeliveryState.PENDING,
+    AttemptOutcome.GIVEN_UP: DeliveryState.GIVEN_UP,
 }
 
 
@@ -165,7 +165,7 @@ class Sender:
             problem = f"HTTP {reply.status}"
         else:
             data["error"] = problem = reply.error or "unknown"
-        if decision.outcome is Outcome.RETRY:
+        if decision.outcome is AttemptOutcome.RETRY:
             data["delay_s"] = round(decision.delay_seconds, 3)
         event = Event(
             due.request_id,
@@ -177,7 +177,7 @@ class Sender:
             started_at=began,
             data=data,
         )
-        error = None if decision.outcome is Outcome.DELIVERED else problem
+        error = None if decision.outcome is AttemptOutcome.DELIVERED else problem
         return Attempt(due, _STATES[decision.outcome], decision.delay_seconds, error, event)
 
     async def _record(self, attempt: Attempt) -> None:

@@ -26,11 +26,12 @@ _THREADS = ThreadPoolExecutor(max_workers=2, thread_name_prefix="passwords")
 
 
 def check(password: str) -> None:
-    """Raises UsageError when it is no password to choose."""
+    """Raises UsageError when it is too short or too long."""
     if not SHORTEST <= len(password) <= LONGEST:
+        is_short = len(password) < SHORTEST
         raise UsageError(
             f"a password has {SHORTEST} to {LONGEST} characters",
-            remedy="Choose a longer one, such as four words",
+            remedy="Choose a longer one, such as four words" if is_short else "Choose a shorter one",
         )
 
 

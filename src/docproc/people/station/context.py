@@ -14,7 +14,7 @@ from docproc.errors import InvalidAnswerError, NotAllowedError
 from docproc.people.desk import Desk
 from docproc.people.sign_in import gate
 from docproc.people.sign_in.door import is_name
-from docproc.people.store import holding
+from docproc.people.store import claims
 
 READING = ("GET", "HEAD", "OPTIONS")
 
@@ -94,7 +94,7 @@ async def _administers(desk: DeskOf, operator: Actor) -> Operator:
 
 def _with_role(role: str, desk: Desk, operator: Operator) -> Operator:
     """With authentication off there are no roles: whoever sits at this machine may do all of it."""
-    if desk.application.settings.auth == "on" and role not in holding.roles_up_to(operator.role):
+    if desk.application.settings.auth == "on" and role not in claims.roles_up_to(operator.role):
         raise NotAllowedError(f"this takes the role {role}", remedy="Ask an administrator for it")
     return operator
 

@@ -14,7 +14,7 @@ from docproc.engine.store.task_tables import Operator
 from docproc.engine.store.tenants import DEFAULT
 from docproc.http.addresses import BACKOFFICE
 from docproc.http.pages import Part, Visitor, pages_of
-from docproc.people.store import holding
+from docproc.people.store import claims
 from docproc.people.texts import FOLDER
 
 _FOLDER = Path(__file__).parent
@@ -56,7 +56,7 @@ def _visitor(request: Request, operator: Operator | None) -> Visitor | None:
     has_session = bool(getattr(request.state, "csrf", ""))
     return Visitor(
         name=operator.display_name or operator.username,
-        roles=holding.roles_up_to(operator.role) if has_session else holding.ROLES,
+        roles=claims.roles_up_to(operator.role) if has_session else claims.ROLES,
         query=None if has_session else {"operator": operator.username},
         language=operator.language,
         has_password=bool(operator.password_hash),

@@ -15,7 +15,7 @@ from docproc.engine.store.events import Event
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.engine.store.tenants import DEFAULT
 from docproc.errors import UsageError
-from docproc.people.store import holding, sign_ins
+from docproc.people.store import claims, sign_ins
 
 TABLE: Table = Operator.__table__  # type: ignore[assignment] # is a Table
 
@@ -111,7 +111,7 @@ async def deactivate(session: AsyncSession, operator: Operator, by: str) -> None
         BackofficeTask.status == "assigned", BackofficeTask.assigned_to == operator.id
     )
     for task_id in list(await session.scalars(held)):
-        await holding.let_go(session, task_id, operator.id)
+        await claims.let_go(session, task_id, operator.id)
     await _note(session, "deactivated", operator, by)
 
 

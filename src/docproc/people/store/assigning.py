@@ -17,8 +17,8 @@ from docproc.engine.store import events, rows, tasks
 from docproc.engine.store.columns import NO_DEADLINE
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.people.availability import Operator as Person
-from docproc.people.store import holding, operators
-from docproc.people.store.holding import ASSIGNED, COOL_DOWN_SECONDS, ORDER, PENDING
+from docproc.people.store import claims, operators
+from docproc.people.store.claims import ASSIGNED, COOL_DOWN_SECONDS, ORDER, PENDING
 
 # How much somebody did is counted over this long.
 LOAD_SECONDS = 900.0
@@ -53,7 +53,7 @@ class Waiting:
 
     @property
     def order(self) -> tuple[int, datetime, datetime]:
-        """The most urgent first, as people see them (`holding.ORDER`)."""
+        """The most urgent first, as people see them (`claims.ORDER`)."""
         return -self.priority, self.deadline or NO_DEADLINE, self.created_at
 
 
@@ -129,9 +129,9 @@ async def waiting_for(session: AsyncSession, people: Sequence[Candidate]) -> lis
         ).where(
             PENDING,
             BackofficeTask.tenant_id == tenant,
-            BackofficeTask.needs_role.in_(holding.roles_up_to(role)),
-            holding.has_skills(session, sorted(skills)),
-            or_(*(holding.not_passed(one) for one in ids)),
+            BackofficeTask.needs_role.in_(claims.roles_up_to(role)),
+            claims.has_skills(session, sorted(skills)),
+            or_(*(claims.not_passed(one) for one in ids)),
         )  # fmt: skip
         for row in await session.execute(query.order_by(*ORDER).limit(len(people))):
             found[row.id] = _waiting(row)
@@ -229,7 +229,7 @@ async def _free(
     found = list(await session.execute(query))
     lost = [Lost(row.id, row.assigned_to, row.username, outcome, reason) for row in found]
     for one in lost:
-        await holding.let_go(session, one.task_id, one.operator_id)
+        await claims.let_go(session, one.task_id, one.operator_id)
     await _remember(session, lost, now)
     notes = [
         _note(row, outcome, {"task_id": str(row.id), "operator": row.username, "reason": reason})

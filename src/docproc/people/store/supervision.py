@@ -17,7 +17,7 @@ from docproc.engine.store.tables import Event
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.engine.store.tasks import OPEN
 from docproc.people.audit import Rate
-from docproc.people.store import holding
+from docproc.people.store import claims
 
 # What people did, and what was done about their work.
 BY_PEOPLE = ("task", "correction", "view", "account", "sign_in", "reopened", "sla", "key", "access")
@@ -68,7 +68,7 @@ async def open_tasks(session: AsyncSession, tenant_id: str, limit: int) -> list[
         .outerjoin(Operator, Operator.id == one.assigned_to)
         .where(one.status.in_(OPEN), one.tenant_id == tenant_id)
     )  # fmt: skip
-    return list(await session.execute(query.order_by(*holding.ORDER).limit(limit)))
+    return list(await session.execute(query.order_by(*claims.ORDER).limit(limit)))
 
 
 async def staff(session: AsyncSession, tenant_id: str) -> list[Operator]:
@@ -81,7 +81,7 @@ async def held(session: AsyncSession, tenant_id: str) -> dict[UUID, list[Any]]:
     """By operator, the tasks in their hands: id and task_type."""
     one = BackofficeTask
     query = select(one.assigned_to, one.id, one.task_type).where(
-        holding.ASSIGNED, one.tenant_id == tenant_id, one.assigned_to.is_not(None)
+        claims.ASSIGNED, one.tenant_id == tenant_id, one.assigned_to.is_not(None)
     )
     found: dict[UUID, list[Any]] = defaultdict(list)
     for row in await session.execute(query):

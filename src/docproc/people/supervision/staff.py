@@ -19,7 +19,7 @@ from docproc.people.audit import change
 from docproc.people.availability import DAYS, Shift
 from docproc.people.availability import Operator as Person
 from docproc.people.sign_in.door import is_name
-from docproc.people.store import accounts, holding, operators, supervision
+from docproc.people.store import accounts, claims, operators, supervision
 from docproc.people.store.accounts import Account
 
 LONGEST_NAME = 255
@@ -72,7 +72,7 @@ class Said:
         skills, shifts = _skills(said, skills_known, problems), _shifts(said, problems)
         role, language = str(said.get("role") or "operator"), str(said.get("language") or "") or None
         shown = str(said.get("display_name") or "").strip()
-        if role not in holding.ROLES:
+        if role not in claims.ROLES:
             problems["role"] = "there is no such role"
         if language not in (None, "es", "en"):
             problems["language"] = "it must be es or en"

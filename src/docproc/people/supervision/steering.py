@@ -15,7 +15,7 @@ from docproc.engine.store.tasks import OPEN
 from docproc.errors import InvalidAnswerError, NotAllowedError, TaskConflictError, UnknownTaskError
 from docproc.people import desk
 from docproc.people.audit import change
-from docproc.people.store import assigning, holding
+from docproc.people.store import assigning, claims
 
 PRIORITIES = range(10)
 
@@ -77,7 +77,7 @@ async def _take_away(session: AsyncSession, task: BackofficeTask) -> str | None:
     holder = task.assigned_to
     if holder is None:
         return None
-    await holding.let_go(session, task.id, holder)
+    await claims.let_go(session, task.id, holder)
     return await session.scalar(select(Operator.username).where(Operator.id == holder))
 
 

@@ -22,15 +22,15 @@ _SILENT = frozenset({"payslip", "contract", "bank_statement", "other"})
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What one code says: values by field name, and for some how sure they are or why they may be wrong."""
+    """What one code says: values by field name, and for some how sure they are, or that they may be wrong."""
 
-    what: str  # for people: "the QR code"
+    what: str  # which source this is, as a key that applications translate: "qr_code"
     source: Source
     values: Mapping[str, str]
     page: int
     box: Box | None = None
     confidence: Mapping[str, float] = field(default_factory=dict)
-    doubts: Mapping[str, str] = field(default_factory=dict)
+    failed: frozenset[str] = frozenset()  # fields whose own check digits do not match
     short_years: bool = False  # its dates have no century: the print may know better
 
 
@@ -47,16 +47,16 @@ def _printed_identifier(number: int, page: PageText) -> Iterator[Claim]:
     for match in ticketbai.IDENTIFIER.finditer(page.text):
         if values := ticketbai.identifier(match[0]):
             words = [word.box for word in page.words if match[0] in word.text]
-            yield Claim("the TicketBAI identifier", Source.CODE, values, number, words[0] if words else None)
+            yield Claim("ticketbai", Source.CODE, values, number, words[0] if words else None)
 
 
 def _of_page(doc_type: str, number: int, page: PageText, pages: Sequence[PageText]) -> Iterator[Claim]:
     for code in page.codes:
         if code.kind in einvoice.KINDS and doc_type != "id_card":
             if values := _invoice(code, pages):
-                yield Claim("the attached e-invoice", Source.EMBEDDED, values, number)
+                yield Claim("attached_invoice", Source.EMBEDDED, values, number)
         elif _speaks_of(doc_type, code) and (values := _values(code)):
-            what = "the QR code" if code.kind == "qr" else "the barcode"
+            what = "qr_code" if code.kind == "qr" else "barcode"
             yield Claim(what, Source.CODE, values, number, code.box)
     if doc_type != "id_card":
         yield from _printed_identifier(number, page)

@@ -56,6 +56,13 @@ def test_upload_is_kept_as_long_as_it_can_be_resumed(sessions: Sessions) -> None
     assert resumable.part.exists()
 
 
+def test_film_that_is_arriving_stays_whatever_the_limits_are(sessions: Sessions) -> None:
+    arriving, arrived, old = made(sessions, 0, is_upload=True), made(sessions, 0), made(sessions, 1)
+    video = VideoSettings(video_keep_hours=0, video_keep_gb=0, video_resume_minutes=0)
+    assert clean(sessions, video, set()) == [old.session_id]
+    assert arriving.part.exists() and arrived.film.exists()
+
+
 def test_frames_without_a_session_are_removed(sessions: Sessions) -> None:
     orphan = sessions.of(uuid4())
     orphan.frames.mkdir(parents=True)

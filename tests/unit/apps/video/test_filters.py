@@ -107,6 +107,7 @@ def test_faces_are_found_and_made_unknowable(portrait: Any) -> None:
     ("processing", "filters", "code", "said"),
     [
         ("sepia", [], "unknown_filter", "anonymise, blur"),
+        ("watermark", [{"name": "watermark", "text": "Señal"}], "bad_parameters", "as in 'Senal'"),
         ("custom", [], "bad_parameters", "names no filters"),
         ("custom", ["blur", "nothing"], "unknown_filter", "'nothing'"),
         ("custom", [3], "bad_parameters", "object with a name"),
@@ -134,3 +135,12 @@ def test_what_cannot_be_done_is_refused(processing: str, filters: list[Any], cod
 def test_values_from_a_command_line_are_texts() -> None:
     chain = requested("blur", [{"name": "blur", "kind": "median", "size": "5"}], 8)
     assert chain.specs == [{"name": "blur", "kind": "median", "size": 5}]
+
+
+def test_frames_do_not_grow_beyond_the_limit_on_their_way() -> None:
+    """A few letters must not make a worker, or the server, ask for gigabytes."""
+    chain = requested("custom", [{"name": "resize", "scale": 8}, {"name": "resize", "width": 320}], 8)
+    assert chain.size(320, 180, 2560 * 1440) == (320, 180)
+    with pytest.raises(VideoError, match="2560 × 1440") as refused:
+        chain.size(320, 180, 1920 * 1080)
+    assert refused.value.code == "resolution_too_large"

@@ -157,7 +157,7 @@ async def test_failed_frame_is_its_original_at_once(session: Session) -> None:
     collector, originals = collector_of(session), Originals(session.originals)
     originals.write(0, PICTURE)
     expect(collector, session, 0)
-    FrameFiles(session.frames).write_failure(0, jobs.failure_facts(0, ValueError("no")))
+    FrameFiles(session.frames).write_failure(0, jobs.failure_facts(job_of(session), ValueError("no")))
     await collector.look()
     found = await collector.take(0, lambda: False)
     assert found is not None and np.array_equal(found.image, PICTURE)
@@ -185,7 +185,7 @@ async def test_frame_that_never_comes_times_out_from_the_last_arrival(session: S
 async def test_full_disk_ends_the_film(session: Session) -> None:
     collector = collector_of(session)
     expect(collector, session, 0)
-    failure = jobs.failure_facts(0, OSError(28, "No space left on device"))
+    failure = jobs.failure_facts(job_of(session), OSError(28, "No space left on device"))
     FrameFiles(session.frames).write_failure(0, failure)
     with pytest.raises(VideoError) as refused:
         await collector.look()

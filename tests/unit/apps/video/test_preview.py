@@ -15,6 +15,7 @@ from flask.testing import FlaskClient
 from PIL import Image
 
 from docproc.apps.video.frames.files import FrameFiles, Originals
+from docproc.apps.video.frames.job import Job, give_up
 from docproc.apps.video.preview.app import MOST_STREAMS, create_app
 from docproc.apps.video.preview.pictures import spread
 from docproc.apps.video.progress import Progress
@@ -76,6 +77,18 @@ def test_frames_before_and_after(client: FlaskClient, session: Session) -> None:
     assert number_of(np.asarray(Image.open(io.BytesIO(client.get(f"{base}/original/5").data)))) == 5
     assert client.get(f"{base}/frame/6").status_code == 404
     assert client.get(f"{base}/original/11").status_code == 404
+    Originals(session.originals).write(11, picture(11, LOOK))
+    assert client.get(f"{base}/original/11").status_code == 200, "that it was not there is not remembered"
+
+
+def test_frame_that_failed_is_shown_as_the_original_that_is_in_the_film(
+    client: FlaskClient, session: Session
+) -> None:
+    job = Job(session_id=session.session_id, index=7, filters=[{"name": "edges"}], seconds=7 / 30)
+    give_up(session.films.parents[1], job, ValueError("no"))
+    for address in ("frame/7", "frame/7?width=320", "original/7"):
+        answer = client.get(f"/session/{session.session_id}/{address}")
+        assert number_of(np.asarray(Image.open(io.BytesIO(answer.data)))) == 7, address
 
 
 def test_moving_summary(client: FlaskClient, session: Session) -> None:

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from docproc.http.callbacks.schedule import DAY, HOUR, Decision, Outcome, Reply, Schedule, wait_seconds
+from docproc.http.callbacks.schedule import DAY, HOUR, AttemptOutcome, Decision, Reply, Schedule
+from docproc.retry_after import wait_seconds
 
 SCHEDULE = Schedule()
 DOWN = Reply(error="connection refused")
@@ -15,20 +16,20 @@ NOW = datetime(2026, 3, 1, 10, 0, tzinfo=UTC)
 
 @pytest.mark.parametrize("status", [200, 201, 204, 299])
 def test_any_success_delivers(status: int) -> None:
-    assert SCHEDULE.decide(Reply(status), 1, 0, 0.5) == Decision(Outcome.DELIVERED)
+    assert SCHEDULE.decide(Reply(status), 1, 0, 0.5) == Decision(AttemptOutcome.DELIVERED)
 
 
 def test_success_counts_however_late() -> None:
-    assert SCHEDULE.decide(Reply(200), 30, 4 * DAY, 0.5).outcome is Outcome.DELIVERED
+    assert SCHEDULE.decide(Reply(200), 30, 4 * DAY, 0.5).outcome is AttemptOutcome.DELIVERED
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 400, 401, 404, 429, 500, 503, None])
 def test_everything_else_is_tried_again(status: int | None) -> None:
-    assert SCHEDULE.decide(Reply(status, "no answer"), 1, 0, 0.5).outcome is Outcome.RETRY
+    assert SCHEDULE.decide(Reply(status, "no answer"), 1, 0, 0.5).outcome is AttemptOutcome.RETRY
 
 
 def test_gone_ends_it_at_once() -> None:
-    assert SCHEDULE.decide(Reply(410), 1, 0, 0.5).outcome is Outcome.GIVEN_UP
+    assert SCHEDULE.decide(Reply(410), 1, 0, 0.5).outcome is AttemptOutcome.GIVEN_UP
 
 
 @pytest.mark.parametrize(
@@ -54,8 +55,8 @@ def test_delays_grow(attempt: int, delay: float) -> None:
 
 def test_last_attempt_comes_at_three_days() -> None:
     almost = SCHEDULE.decide(DOWN, 17, 3 * DAY - HOUR, 0.5)
-    assert almost == Decision(Outcome.RETRY, HOUR)
-    assert SCHEDULE.decide(DOWN, 18, 3 * DAY, 0.5).outcome is Outcome.GIVEN_UP
+    assert almost == Decision(AttemptOutcome.RETRY, HOUR)
+    assert SCHEDULE.decide(DOWN, 18, 3 * DAY, 0.5).outcome is AttemptOutcome.GIVEN_UP
 
 
 @pytest.mark.parametrize(("asked", "delay"), [(0, 1), (60, 60), (10 * DAY, 6 * HOUR)])

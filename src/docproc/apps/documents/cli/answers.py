@@ -151,10 +151,10 @@ def _place(field: Mapping[str, Any]) -> str:
 
 def field_rows(document: Mapping[str, Any]) -> Iterator[tuple[Text, Text, Text, Text, Text]]:
     """Mark, field, value, confidence, and page and reason for doubt of every field that was asked for."""
-    found, doubtful = document["fields"] or {}, set(document["needs_review"] or [])
-    named = [*(document["extracted_data"] or {}), *found]
+    fields, doubtful = document["fields"] or {}, set(document["needs_review"] or [])
+    named = [*(document["extracted_data"] or {}), *fields]
     for name in dict.fromkeys([*named, *sorted(doubtful - set(OF_DOCUMENTS))]):
-        field = found.get(name)
+        field = fields.get(name)
         if field is None:
             is_required = name in doubtful
             style = "red" if is_required else "dim"

@@ -65,7 +65,7 @@ def add(
 
     async def main() -> corrections.Review:
         async with open_database(settings) as application:
-            found = await _document(application, request_id, document)
+            document_row = await _document(application, request_id, document)
             verdict = reviews.Verdict(
                 values,
                 doc_type,
@@ -76,7 +76,7 @@ def add(
             )
             stored = models.arrays(classify.MODEL, models_folder(settings))
             types = classify.unpacked(stored).classes
-            review = await reviews.prepare(application.store, found.id, verdict, types)
+            review = await reviews.prepare(application.store, document_row.id, verdict, types)
             async with application.store.writing() as session:
                 await corrections.record(session, review)
             return review
@@ -121,13 +121,13 @@ def list_corrections(since: datetime = Since, tenant: str = Tenant, as_json: boo
         async with open_database(load_settings()) as application:
             return await _listing(application, since, tenant)
 
-    found = run_async(main())
+    corrected = run_async(main())
     if as_json:
-        return print_json([_row(each) for each in found])
-    if not found:
+        return print_json([_row(each) for each in corrected])
+    if not corrected:
         return console.print("There are no corrections.")
     table = Table("when", "request", "type", "field", "before", "after", "by", box=None, header_style="bold")
-    for each in found:
+    for each in corrected:
         when, request = each.created_at.strftime("%Y-%m-%d %H:%M"), str(each.request_id)
         name = each.field or each.subject
         texts = [escape(str(text or "")) for text in (each.value_before, each.value_after, each.operator)]
@@ -173,18 +173,18 @@ async def _listing(application: App, since: datetime | None, tenant: str | None)
 async def _document(application: App, request_id: UUID, number: int | None) -> Document:
     async with application.store.reading() as session:
         request = await session.get(Request, request_id)
-        found = await documents.of_request(session, request_id)
+        of_request = await documents.of_request(session, request_id)
     if request is None:
         raise UnknownRequestError(
             f"there is no request {request_id}", remedy="docproc request list shows them"
         )
-    if not found:
+    if not of_request:
         raise UsageError(f"request {request_id} has no documents", remedy="Wait for its end")
-    if number is None and len(found) > 1:
-        raise UsageError(f"the request has {len(found)} documents", remedy="Say which: --document 1")
-    if number is not None and number > len(found):
-        raise UsageError(f"there is no document {number}", remedy=f"The request has {len(found)}")
-    return found[(number or 1) - 1]
+    if number is None and len(of_request) > 1:
+        raise UsageError(f"the request has {len(of_request)} documents", remedy="Say which: --document 1")
+    if number is not None and number > len(of_request):
+        raise UsageError(f"there is no document {number}", remedy=f"The request has {len(of_request)}")
+    return of_request[(number or 1) - 1]
 
 
 def _pair(text: str) -> tuple[str, str | None]:

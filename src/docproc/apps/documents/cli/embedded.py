@@ -37,6 +37,7 @@ def embedded_settings(home: Path | None = None) -> Settings:
     """The settings of one command that does all by itself, whatever servers the environment names."""
     overrides: dict[str, Any] = {
         "rabbitmq_url": None,
+        "redis_url": None,
         "transport": "sql",
         "storage_url": None,
         "warm_up": False,  # models are loaded by the first page that needs them, if one does
@@ -85,8 +86,8 @@ class Embedded:
         waits = exists().where(Message.request_id == Request.id)
         query = select(Request).where(Request.id.in_(ids), or_(Request.status.in_(TERMINAL), ~waits))
         async with self.application.store.reading() as session:
-            found = list(await session.scalars(query))
-            return await statuses_of(shapes_of(self.application), session, found)
+            requests = list(await session.scalars(query))
+            return await statuses_of(shapes_of(self.application), session, requests)
 
     async def progress(self, names: Mapping[UUID, str]) -> list[Progress]:
         """How far these requests are, in their order."""

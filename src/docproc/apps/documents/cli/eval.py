@@ -51,15 +51,15 @@ def evaluate(
             f"there is no folder {report.absolute().parent}", remedy="Make it, or choose another"
         )
     folders = labels.read(directories, limit)
-    found = _evaluated(folders, workflow, keep, jobs, engine, report)
-    summaries = found.summaries()
+    measured = _evaluated(folders, workflow, keep, jobs, engine, report)
+    summaries = measured.summaries()
     if as_json:
-        more = scores.wrong_fields(found) if wrong else {}
+        more = scores.wrong_fields(measured) if wrong else {}
         return print_json({name: summary | more.get(name, {}) for name, summary in summaries.items()})
     for name, summary in summaries.items():
         if name != labels.ALL or len(folders) > 1:
             console.print(scores.render(name, summary), highlight=False)
-    if wrong and (table := scores.render_wrong(found.all)).row_count:
+    if wrong and (table := scores.render_wrong(measured.all)).row_count:
         console.print(table, highlight=False)
     if report is not None:
         console.print(f"[dim]Report: {escape(str(report))}[/]", highlight=False, soft_wrap=True)
@@ -84,10 +84,10 @@ def _evaluated(
 
     async def run() -> Evaluation:
         with _progress(sum(len(folder.files) for folder in folders)) as step:
-            found = await evaluation.evaluate(folders, how, pools, step)
+            measured = await evaluation.evaluate(folders, how, pools, step)
         if report is not None:
-            await write(report, found, pools)
-        return found
+            await write(report, measured, pools)
+        return measured
 
     try:
         return run_async(run())

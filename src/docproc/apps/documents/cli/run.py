@@ -63,10 +63,10 @@ def run(
         review="flag",  # nobody can be asked here, whoever works on it
         is_watched=False,  # whoever typed this watches it, and wants all of it
     )
-    found = batches(files, together=together)
-    printer = Printer([batch.name for batch in found], TerminalViews([view]), out, as_json=as_json)
+    requests = batches(files, together=together)
+    printer = Printer([batch.name for batch in requests], TerminalViews([view]), out, as_json=as_json)
     with _home(home, no_keep) as folder:
-        code = run_async(Run(found, arrival, printer).main(embedded.embedded_settings(folder)))
+        code = run_async(Run(requests, arrival, printer).main(embedded.embedded_settings(folder)))
     raise typer.Exit(code)
 
 

@@ -95,9 +95,11 @@ def render_wrong(files: Sequence[FileVerdict]) -> Table:
     return table
 
 
-def wrong_fields(found: Evaluation) -> dict[str, dict[str, Any]]:
+def wrong_fields(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
     """By folder, under `wrong`."""
-    return {name: {"wrong": [_row(each) for each in _wrong(files)]} for name, files in found.folders.items()}
+    return {
+        name: {"wrong": [_row(each) for each in _wrong(files)]} for name, files in evaluation.folders.items()
+    }
 
 
 def _wrong(files: Sequence[FileVerdict]) -> list[FieldVerdict]:

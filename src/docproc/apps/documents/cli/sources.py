@@ -42,11 +42,11 @@ class Batch:
 
 def batches(given: Sequence[str], *, together: bool) -> list[Batch]:
     """One request per file, or one of all; raises UsageError for what cannot be read."""
-    found = list(collect(given))
+    sources = list(collect(given))
     if not together:
-        return [Batch(source.name, (source,)) for source in found]
+        return [Batch(source.name, (source,)) for source in sources]
     folder = Path(given[0]).resolve().name if len(given) == 1 and Path(given[0]).is_dir() else ""
-    return [Batch(folder or found[0].name, tuple(found))]
+    return [Batch(folder or sources[0].name, tuple(sources))]
 
 
 def collect(given: Sequence[str]) -> Iterator[Source]:
@@ -67,14 +67,14 @@ def collect(given: Sequence[str]) -> Iterator[Source]:
 
 
 def _in_folder(folder: Path) -> list[Source]:
-    found = []
+    readable = []
     for parent, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not _is_hidden(name)]
         paths = (Path(parent, name) for name in files if not _is_hidden(name) and name not in NO_DOCUMENTS)
-        found += [path for path in paths if path.is_file()]
-    if not found:
+        readable += [path for path in paths if path.is_file()]
+    if not readable:
         raise UsageError(f"there is no file in {folder}", remedy="Name a folder with documents")
-    return [_readable(path) for path in sorted(found, key=_natural)]
+    return [_readable(path) for path in sorted(readable, key=_natural)]
 
 
 def _readable(path: Path) -> Source:

@@ -41,14 +41,14 @@ def submit(
         **({"workflow": workflow} if workflow else {}),
         **({"external_id": external_id} if external_id else {}),
     }
-    found = batches(files, together=together)
+    requests = batches(files, together=together)
     with connected(server) as there:
-        accepted = _send_all(there, found, fields)
+        accepted = _send_all(there, requests, fields)
         for batch, answer in accepted:
             if not (wait and answer["request_id"]):
                 _say(batch, answer, as_json, server)
         sent = [(batch.name, answer["request_id"]) for batch, answer in accepted if answer["request_id"]]
-        code = 0 if len(sent) == len(found) else 1
+        code = 0 if len(sent) == len(requests) else 1
         if wait and sent:
             names, ids = zip(*sent, strict=True)
             code = max(code, follow(there, [UUID(one) for one in ids], names, as_json=as_json))
@@ -56,14 +56,14 @@ def submit(
 
 
 def _send_all(
-    server: Server, found: Sequence[Batch], fields: Mapping[str, str]
+    server: Server, requests: Sequence[Batch], fields: Mapping[str, str]
 ) -> list[tuple[Batch, dict[str, Any]]]:
     """One that is refused does not stop the others."""
     answers = []
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, console=errors, transient=True, redirect_stdout=False) as bar:
-        task = bar.add_task("", total=_size(found))
-        for batch in found:
+        task = bar.add_task("", total=_size(requests))
+        for batch in requests:
             bar.update(task, description=escape(batch.name))
             try:
                 answers.append((batch, _send(server, batch, fields, bar, task)))
@@ -124,9 +124,9 @@ def _bytes_of(source: Source) -> int:
     return source.path.stat().st_size if source.path else 0
 
 
-def _size(found: Sequence[Batch]) -> int | None:
+def _size(requests: Sequence[Batch]) -> int | None:
     """Of all files; None when one of them is standard input."""
-    sources = [source for batch in found for source in batch.sources]
+    sources = [source for batch in requests for source in batch.sources]
     return None if any(source.path is None for source in sources) else sum(map(_bytes_of, sources))
 
 

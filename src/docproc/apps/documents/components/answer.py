@@ -24,12 +24,12 @@ UNGROUPED = "waits until the pages beside it are known"
 
 async def complete(session: AsyncSession, message: PipelineMessage, now: datetime) -> dict[str, Any]:
     """All that was found: what is missing has failed for good, or an amendment has it under way."""
-    found = await documents.of_request(session, message.request_id)
+    stored = await documents.of_request(session, message.request_id)
     failed = await fan_in.failures(session, message.request_id)
     lost = [{"unit": f["unit"], "reason": Why.FAILED.value, "detail": f["error"]} for f in failed]
     on_its_way: list[Entry] = []
     told = []
-    for document, entry in await _with_entries(session, message.request_id, found, now):
+    for document, entry in await _with_entries(session, message.request_id, stored, now):
         is_done = document.status == DocumentStatus.COMPLETED
         told.append(document_result(document, document.status if is_done or entry else FAILED))
         on_its_way += [entry] if entry else []
@@ -38,11 +38,11 @@ async def complete(session: AsyncSession, message: PipelineMessage, now: datetim
 
 
 async def _with_entries(
-    session: AsyncSession, request_id: UUID, found: Sequence[Document], now: datetime
+    session: AsyncSession, request_id: UUID, stored: Sequence[Document], now: datetime
 ) -> list[tuple[Document, Entry | None]]:
     """Each document with why it is not done, where somebody is still at it."""
-    if all(document.status == DocumentStatus.COMPLETED for document in found):
-        return [(document, None) for document in found]
+    if all(document.status == DocumentStatus.COMPLETED for document in stored):
+        return [(document, None) for document in stored]
     entries = {
         entry["unit"]: entry
         for entry in await missing.missing(session, request_id, now)
@@ -50,7 +50,7 @@ async def _with_entries(
     }
     return [
         (one, None if one.status == DocumentStatus.COMPLETED else entries.get(_unit(one, entries)))
-        for one in found
+        for one in stored
     ]
 
 
@@ -59,14 +59,14 @@ async def partial(session: AsyncSession, message: PipelineMessage, now: datetime
     # What is missing is read first: a document that is done meanwhile is told as done, never left out.
     entries = {entry["unit"]: entry for entry in await missing.missing(session, message.request_id, now)}
     indices = await _page_indices(session, message.request_id)
-    found = await documents.of_request(session, message.request_id)
-    grouped = {index for document in found for index in document.page_indices}
+    stored = await documents.of_request(session, message.request_id)
+    grouped = {index for document in stored for index in document.page_indices}
     for index in indices:
         if index not in grouped:
             waiting = {"unit": f"page:{index}", "reason": Why.QUEUED.value, "detail": UNGROUPED}
             entries.setdefault(waiting["unit"], waiting)
     told, lacking = [], []
-    for document in found:
+    for document in stored:
         unit = _unit(document, entries)
         entry = entries.pop(unit, None)
         told.append(document_result(document, _status(document, entry)))

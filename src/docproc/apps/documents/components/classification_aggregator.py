@@ -4,56 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise, zip_longest
-from pathlib import Path
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.components import asking, doubts
 from docproc.apps.documents.components.asking import Ask, Question
-from docproc.apps.documents.components.doubts import Standing, Thresholds
+from docproc.apps.documents.components.doubts import Thresholds
+from docproc.apps.documents.components.page_groups import BEGINS, Made, group_pages
 from docproc.apps.documents.counting import SPLITS, STAGGERED
 from docproc.apps.documents.settings import models_folder
 from docproc.apps.documents.store import documents, pages
 from docproc.apps.documents.store.documents import NewDocument
-from docproc.apps.documents.tables import PageStatus
-from docproc.apps.documents.understanding import boundaries
-from docproc.apps.documents.understanding.boundaries import Group, PageKind
 from docproc.engine.component import BACKOFFICE, NEXT, Emission, JoinComponent, Unfinished
 from docproc.engine.message import PipelineMessage, child_key, utc_now
 from docproc.engine.store import tasks
 from docproc.engine.store.fan_in import Join
 from docproc.engine.workflow.definition import Stage
 
-# In a page's marks: whether a person said that a document begins there; null where nobody could say.
-BEGINS = "begins"
-# Who decided a page's type when a person did.
-BY_A_PERSON = "BACKOFFICE"
 TASK_TYPE = "classification"
 # In the input of a task: it asks where documents begin, not of what type a page is.
 SPLIT = "split"
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A document that pages make up. `is_final`: no page to come can change it.
-
-    `begins` has, for each page, the probability that a document begins there. Whoever was asked about
-    `unsayable` pages could not say.
-    """
-
-    doc_type: str
-    page_indices: tuple[int, ...]
-    is_final: bool
-    begins: tuple[float, ...]
-    standing: Standing
-    unsayable: tuple[int, ...] = ()
-
-    def document_id(self, request_id: UUID) -> UUID:
-        return documents.document_id(request_id, self.doc_type, self.page_indices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +138,10 @@ class ClassificationAggregator(JoinComponent):
         self, session: AsyncSession, join: Join, question: Question, made: Sequence[Made]
     ) -> tuple[list[Emission], bool]:
         """Ask about doubtful places that nobody was asked about; and whether documents wait for an answer."""
-        found = self._doubts(question.message, question.stage, made)
-        asked = await _asked(session, question.message.request_id) if found else {}
-        waits = any(asked.get(doubt.pages) is Ask.BEFORE for doubt in found)
-        fresh = [doubt for doubt in found if doubt.pages not in asked]
+        doubtful = self._doubts(question.message, question.stage, made)
+        asked = await _asked(session, question.message.request_id) if doubtful else {}
+        waits = any(asked.get(doubt.pages) is Ask.BEFORE for doubt in doubtful)
+        fresh = [doubt for doubt in doubtful if doubt.pages not in asked]
         if not fresh:
             return [], waits
         (ask,) = await asking.decide(session, TASK_TYPE, [question], utc_now())
@@ -180,20 +153,20 @@ class ClassificationAggregator(JoinComponent):
         session: AsyncSession,
         join: Join,
         message: PipelineMessage,
-        found: Sequence[Doubt],
+        doubtful: Sequence[Doubt],
         *,
         amends: bool,
     ) -> Emission:
         """One task for all doubtful places; what goes on when it is answered is the page after the first."""
         before = await self._stage_before(message)
-        index = found[0].page
+        index = doubtful[0].page
         update = {
             "current_stage": before,
             "unit_key": child_key(join.group_key, f"page:{index}"),
             "page_index": index,
             "payload": {SPLITS: {}},
         }
-        seen = {"kind": SPLIT, "splits": [doubt.as_seen() for doubt in found]}
+        seen = {"kind": SPLIT, "splits": [doubt.as_seen() for doubt in doubtful]}
         task_id = await tasks.create(
             session,
             message.model_copy(update=update),
@@ -223,47 +196,12 @@ def places(made: Sequence[Made]) -> list[Doubt]:
 
 async def _asked(session: AsyncSession, request_id: UUID) -> dict[tuple[int, int], Ask]:
     """The places that open tasks ask about: a correction elsewhere must not ask again."""
-    found: dict[tuple[int, int], Ask] = {}
+    by_pages: dict[tuple[int, int], Ask] = {}
     for seen in await tasks.open_inputs(session, request_id, TASK_TYPE):
         ask = Ask.AFTER if seen.get(tasks.AMENDS) else Ask.BEFORE
         if seen.get("kind") == SPLIT:
-            found |= {(split["pages"][0], split["pages"][1]): ask for split in seen["splits"]}
-    return found
-
-
-def group_pages(
-    rows: Sequence[Row[Any]], given_type: str | None = None, models: Path | None = None
-) -> list[Made]:
-    """The documents that the pages of a request make up as far as they are known."""
-    kinds = [_kind(row, given_type) for row in rows]
-    groups = boundaries.group(kinds, by_file=given_type is not None, models=models)
-    return [_made(rows, kinds, *beside) for beside in zip_longest(groups, groups[1:])]
-
-
-def _made(rows: Sequence[Row[Any]], kinds: Sequence[PageKind], group: Group, after: Group | None) -> Made:
-    own = [kinds[place] for place in group.places]
-    sure = doubts.type_confidence([(kind.confidence, kind.marks) for kind in own])
-    standing = Standing(sure, doubts.boundary_confidence(group.begins, after.begins[0] if after else 1.0))
-    indices = tuple(rows[place].page_index for place in group.places)
-    unsayable = tuple(
-        index for index, kind in zip(indices, own, strict=True) if kind.marks.get(BEGINS, True) is None
-    )
-    return Made(group.doc_type, indices, group.is_final, group.begins, standing, unsayable)
-
-
-def _kind(row: Row[Any], given_type: str | None) -> PageKind:
-    marks = row.marks or {}
-    said = row.origin == BY_A_PERSON or given_type is not None
-    sure = None if said else row.classification_confidence
-    return PageKind(
-        _type(row, given_type), 1.0 if sure is None else sure, marks, row.file_index, marks.get(BEGINS)
-    )
-
-
-def _type(row: Row[Any], given_type: str | None) -> str | None:
-    if given_type is not None and row.status in (PageStatus.READ, PageStatus.CLASSIFIED):
-        return given_type
-    return row.doc_type if row.status == PageStatus.CLASSIFIED else None
+            by_pages |= {(split["pages"][0], split["pages"][1]): ask for split in seen["splits"]}
+    return by_pages
 
 
 async def _keep_answers(session: AsyncSession, message: PipelineMessage) -> None:

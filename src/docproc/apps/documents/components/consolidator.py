@@ -11,21 +11,18 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.apps.documents.components import answer
 from docproc.apps.documents.statuses import DocumentsStatus
 from docproc.apps.documents.tables import REQUESTS
-from docproc.engine.component import NEXT, REQUEST_UNIT, BaseComponent, Emission
+from docproc.engine.component import NEXT, REQUEST_UNIT, BatchComponent, Emission
 from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.store import fan_in, requests
 
 
-class Consolidator(BaseComponent):
+class Consolidator(BatchComponent):
     """Its payload is the request's result; the engine ends the request with it."""
 
     component_name = "consolidator"
     takes = REQUEST_UNIT
     status = DocumentsStatus.CONSOLIDATING
     batch = 20
-
-    async def process_message(self, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
-        return (await self.process_messages([message], session))[0]
 
     async def process_messages(
         self, messages: Sequence[PipelineMessage], session: AsyncSession

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from docproc.apps.documents import reasons
 from docproc.apps.documents.components import doubts
 from docproc.apps.documents.components.extraction_jobs import Fields
 from docproc.apps.documents.schemas import SchemaColumn, SchemaField
@@ -14,27 +15,27 @@ from docproc.apps.documents.understanding.extract.spec import FieldValue
 from docproc.reading.page import Box
 
 
-def kept(asked: Sequence[SchemaField], found: Fields, threshold: float) -> Fields:
+def kept(asked: Sequence[SchemaField], values: Fields, threshold: float) -> Fields:
     """What is answered: of fields nobody is to be asked about, only what is sure."""
     unsure = {
         field.name
         for field in asked
         if not field.review
-        and (value := found.get(field.name))
+        and (value := values.get(field.name))
         and doubts.is_below(value.confidence, threshold)
     }
-    return {name: None if name in unsure else value for name, value in found.items()}
+    return {name: None if name in unsure else value for name, value in values.items()}
 
 
 def _is_doubtful(value: FieldValue, threshold: float) -> bool:
     return doubts.is_below(value.confidence, threshold) or bool(value.reason)
 
 
-def doubtful(asked: Sequence[SchemaField], found: Fields, threshold: float) -> list[str]:
+def doubtful(asked: Sequence[SchemaField], values: Fields, threshold: float) -> list[str]:
     """The fields a person should look at: found but not sure or with a reason, or required and not found."""
     names = []
     for field in asked:
-        value = found.get(field.name)
+        value = values.get(field.name)
         if field.required if value is None else _is_doubtful(value, threshold):
             names.append(field.name)
     return names
@@ -46,9 +47,9 @@ def askable(asked: Sequence[SchemaField], names: Sequence[str]) -> list[str]:
     return [name for name in names if name in review]
 
 
-def least(asked: Sequence[SchemaField], found: Fields) -> float | None:
+def least(asked: Sequence[SchemaField], values: Fields) -> float | None:
     """The document is as sure as its least sure field; None where there was nothing to find."""
-    return least_of(asked, {name: value.confidence for name, value in found.items() if value})
+    return least_of(asked, {name: value.confidence for name, value in values.items() if value})
 
 
 def least_of(asked: Iterable[SchemaField], confidences: Mapping[str, float]) -> float | None:
@@ -59,9 +60,9 @@ def least_of(asked: Iterable[SchemaField], confidences: Mapping[str, float]) -> 
     return round(min(sure), 4) if sure else None
 
 
-def data(asked: Sequence[SchemaField], found: Fields) -> dict[str, Any]:
+def data(asked: Sequence[SchemaField], values: Fields) -> dict[str, Any]:
     """The specified form: plain values, decimals as JSON numbers; fields without a value are null."""
-    return {field.name: _plain(field, found.get(field.name)) for field in asked}
+    return {field.name: _plain(field, values.get(field.name)) for field in asked}
 
 
 def _plain(field: SchemaField, value: FieldValue | None) -> Any:
@@ -85,9 +86,9 @@ def exact(field: SchemaField | None, value: Any) -> str:
     return f"{Decimal(str(value)):f}" if is_amount and isinstance(value, int | float) else str(value)
 
 
-def evidence(found: Fields, indices: Sequence[int]) -> dict[str, Any]:
+def evidence(values: Fields, indices: Sequence[int]) -> dict[str, Any]:
     """Name -> exact value and where it came from; a table has a list of rows as its value."""
-    return {name: _evident(value, indices) for name, value in found.items() if value is not None}
+    return {name: _evident(value, indices) for name, value in values.items() if value is not None}
 
 
 def _evident(value: FieldValue, indices: Sequence[int]) -> dict[str, Any]:
@@ -99,7 +100,7 @@ def _evident(value: FieldValue, indices: Sequence[int]) -> dict[str, Any]:
         "box": _rounded(value.box),
     }
     if value.reason:
-        told["reason"] = value.reason
+        told |= reasons.as_json(value.reason)
     if value.rows:
         told["rows"] = [
             {"confidence": round(row.confidence, 4), "page": indices[row.page], "box": _rounded(row.box)}

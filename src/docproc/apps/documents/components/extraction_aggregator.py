@@ -110,10 +110,10 @@ async def _settled_types(
         .where(Request.id == request_id, Request.answer_version == 0, Document.doc_type.in_(types))
         .where(Document.status == DocumentStatus.COMPLETED, *which)
     )
-    found = await session.execute(query)
+    rows = await session.execute(query)
     return {
         row.doc_type
-        for row in found
+        for row in rows
         if not doubts.named(row.doubts, row.needs_review)
         and _has_required(row.extracted_data or {}, schemas_of(flow)[row.doc_type])
     }

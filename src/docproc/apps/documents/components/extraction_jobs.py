@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from docproc.apps.documents.understanding import memory, models
 from docproc.apps.documents.understanding.extract import document, language_model
 from docproc.apps.documents.understanding.extract.document import extract
 from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
+from docproc.apps.documents.understanding.types import loader
+from docproc.apps.documents.understanding.types.document_type import DocumentType
 from docproc.reading import page as page_text
 from docproc.reading.page import PageText
 
@@ -27,10 +30,17 @@ class Job:
     rules: Sequence[str] = ()
     examples: Sequence[bytes] = ()
     models: Path | None = None  # weights learnt in this installation
+    known: DocumentType | None = None  # what the workflow says of the type; None: as shipped
 
     @property
     def pages(self) -> list[PageText]:
         return [page_text.unpack(words) if words else _BLANK for words in self.words]
+
+    @contextmanager
+    def at_hand(self) -> Iterator[None]:
+        """Its weights and its type are those in use."""
+        with models.using(self.models), loader.using({self.doc_type: self.known} if self.known else {}):
+            yield
 
     @property
     def remembered(self) -> list[memory.Example]:
@@ -42,7 +52,7 @@ def extract_all(jobs: Sequence[Job]) -> list[Fields]:
 
 
 def _extract(job: Job) -> Fields:
-    with models.using(job.models):
+    with job.at_hand():
         return extract(job.doc_type, job.specs, job.pages, job.rules, job.remembered)
 
 
@@ -62,12 +72,12 @@ def open_all(jobs: Sequence[Job], thresholds: Sequence[float | None]) -> list[Op
 
 def _open(job: Job, threshold: float | None) -> Opened:
     pages = job.pages
-    with models.using(job.models):
+    with job.at_hand():
         gathered = document.gather(job.doc_type, job.specs, pages, job.remembered)
-    if threshold is None:
-        return Opened(gathered)
-    found = document.check(job.specs, job.rules, gathered)
-    asked = language_model.still_open(job.specs, found, threshold)
+        if threshold is None:
+            return Opened(gathered)
+        values = document.check(job.specs, job.rules, gathered)
+    asked = language_model.still_open(job.specs, values, threshold)
     question = language_model.question(job.doc_type, asked, pages) if asked else None
     return Opened(gathered, question, asked)
 
@@ -86,4 +96,5 @@ def _settle(job: Job, opened: Opened, answer: str | None) -> tuple[Fields, str |
             gathered = language_model.heed(opened.asked, job.pages, gathered, answer)
         except ValueError as error:
             problem = str(error)
-    return document.check(job.specs, job.rules, gathered), problem
+    with job.at_hand():
+        return document.check(job.specs, job.rules, gathered), problem

@@ -24,7 +24,7 @@ from docproc.apps.documents.store import documents, pages
 from docproc.apps.documents.store.documents import NewDocument
 from docproc.apps.documents.tables import DocumentStatus
 from docproc.apps.documents.understanding.extract.spec import FieldSpec
-from docproc.engine.component import BACKOFFICE, NEXT, BaseComponent, Context, Emission, Where
+from docproc.engine.component import BACKOFFICE, NEXT, BatchComponent, Context, Emission, Where
 from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.store import tasks
 from docproc.engine.workflow.definition import Stage, Workflow
@@ -33,7 +33,7 @@ from docproc.errors import PermanentError
 TASK_TYPE = "extraction"
 
 
-class Extractor(BaseComponent):
+class Extractor(BatchComponent):
     """Takes documents; or single pages, in a flow that neither classifies nor groups (option `doc_type`, or
     the workflow's only schema).
 
@@ -63,15 +63,14 @@ class Extractor(BaseComponent):
         if self._second_opinion:
             await self._second_opinion.close()
 
-    async def process_message(self, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
-        return (await self.process_messages([message], session))[0]
-
     async def process_messages(
         self, messages: Sequence[PipelineMessage], session: AsyncSession
     ) -> list[list[Emission]]:
         subjects = [_subject(message, await self.workflow_of(message)) for message in messages]
-        found = await self._extract(subjects)
-        answers = [self._answer(subject, fields) for subject, fields in zip(subjects, found, strict=True)]
+        extractions = await self._extract(subjects)
+        answers = [
+            self._answer(subject, fields) for subject, fields in zip(subjects, extractions, strict=True)
+        ]
         questions = [self._question(answer) for answer in answers]
         asks = await asking.before_handling(self.store, TASK_TYPE, questions, utc_now())
         for subject in subjects:
@@ -86,15 +85,15 @@ class Extractor(BaseComponent):
         asks = answer.askable and self.may_ask(message, stage)
         return Question(message, stage) if asks else None
 
-    def _answer(self, subject: Subject, found: Fields) -> Answer:
+    def _answer(self, subject: Subject, fields: Fields) -> Answer:
         threshold = doubts.field_threshold(self.settings, subject.stage)
-        found = extracted.kept(subject.asked, found, threshold)
+        fields = extracted.kept(subject.asked, fields, threshold)
         row = {
             "id": subject.document_id,
-            "extracted_data": extracted.data(subject.asked, found),
-            "extraction_confidence": extracted.least(subject.asked, found),
-            "fields": extracted.evidence(found, subject.indices),
-            "needs_review": extracted.doubtful(subject.asked, found, threshold),
+            "extracted_data": extracted.data(subject.asked, fields),
+            "extraction_confidence": extracted.least(subject.asked, fields),
+            "fields": extracted.evidence(fields, subject.indices),
+            "needs_review": extracted.doubtful(subject.asked, fields, threshold),
         }
         return Answer(subject, row)
 
@@ -119,7 +118,9 @@ class Extractor(BaseComponent):
         )
         folder = models_folder(self.settings)
         jobs = [
-            Job(subject.doc_type, subject.specs, own, subject.schema.rules, seen, folder)
+            Job(
+                subject.doc_type, subject.specs, own, subject.schema.rules, seen, folder, subject.schema.known
+            )
             for subject, own, seen in zip(subjects, packed, examples, strict=True)
         ]
         if not ids:

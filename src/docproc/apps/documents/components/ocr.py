@@ -4,49 +4,25 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents.components.page_jobs import PageToRead, ReadPage, read, read_layers, rehearse
 from docproc.apps.documents.settings import DocumentsSettings
 from docproc.apps.documents.statuses import DocumentsStatus
 from docproc.apps.documents.store import pages
 from docproc.apps.documents.tables import PageStatus
-from docproc.engine.component import NEXT, BaseComponent, Context, Emission, Where
+from docproc.engine.component import NEXT, BatchComponent, Context, Emission, Where
 from docproc.engine.message import PipelineMessage
 from docproc.errors import PermanentError
-from docproc.reading.page import PageText, pack
-from docproc.reading.reading import Mode, read_page, trusted_layer, warm_up
 
 # A page's reading takes some kilobytes, and is used soon or never.
 REMEMBERED = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A page as the child process hands it over: packed there, so that little travels."""
-
-    text: str
-    confidence: float
-    rotation: int
-    source: str
-    words: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A page to be read."""
-
-    path: Path
-    index: int
-    engine: str
-    mode: Mode
-
-
-class Ocr(BaseComponent):
+class Ocr(BatchComponent):
     """Stage options: `engine` (else DOCPROC_OCR_ENGINE) and `mode`: auto, ocr or text.
 
     Pages with a text layer take milliseconds and are handled many at a time; recognition takes a second, so
@@ -63,7 +39,7 @@ class Ocr(BaseComponent):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         # What `choose` found out: readings until they are used, and the pages that need recognition.
-        self._readings: OrderedDict[UUID, Reading] = OrderedDict()
+        self._readings: OrderedDict[UUID, ReadPage] = OrderedDict()
         self._heavy: OrderedDict[UUID, None] = OrderedDict()
         if self.settings.warm_up:
             self.warm_children(rehearse, self.settings.section(DocumentsSettings).ocr_engine)
@@ -77,22 +53,19 @@ class Ocr(BaseComponent):
             m for m in messages if m.message_id not in self._readings and m.message_id not in self._heavy
         ]
         places = [await self._place(message) for message in unknown]
-        for message, found in zip(unknown, await self.offload(read_layers, places), strict=True):
-            if found is None:
+        for message, layer in zip(unknown, await self.offload(read_layers, places), strict=True):
+            if layer is None:
                 _remember(self._heavy, message.message_id, None)
             else:
-                _remember(self._readings, message.message_id, found)
+                _remember(self._readings, message.message_id, layer)
         if messages[0].message_id not in self._readings:
             return messages[:1]
         return [message for message in messages if message.message_id in self._readings]
 
-    async def process_message(self, message: PipelineMessage, session: AsyncSession) -> list[Emission]:
-        return (await self.process_messages([message], session))[0]
-
     async def process_messages(
         self, messages: Sequence[PipelineMessage], session: AsyncSession
     ) -> list[list[Emission]]:
-        found = [await self._reading_of(message) for message in messages]
+        readings = [await self._reading_of(message) for message in messages]
         await pages.change_many(
             session,
             [
@@ -104,25 +77,25 @@ class Ocr(BaseComponent):
                     "rotation": reading.rotation,
                     "words": reading.words,
                 }
-                for message, reading in zip(messages, found, strict=True)
+                for message, reading in zip(messages, readings, strict=True)
             ],
         )
-        return [[_onward(message, reading)] for message, reading in zip(messages, found, strict=True)]
+        return [[_onward(message, reading)] for message, reading in zip(messages, readings, strict=True)]
 
-    async def _reading_of(self, message: PipelineMessage) -> Reading:
+    async def _reading_of(self, message: PipelineMessage) -> ReadPage:
         if message.message_id in self._readings:
             return self._readings.pop(message.message_id)
         if problem := message.payload.get("problem"):  # a file that could not be opened
             raise PermanentError(problem)
         return await self.offload(read, await self._place(message))
 
-    async def _place(self, message: PipelineMessage) -> Place | None:
+    async def _place(self, message: PipelineMessage) -> PageToRead | None:
         """Where the page lies and how it is to be read; None for a file that could not be opened."""
         key = message.payload.get("blob_key")
         if key is None:
             return None
         options = (await self.stage_of(message)).options
-        return Place(
+        return PageToRead(
             await self.blobs.fetch(key),
             message.payload["file_page"],
             options.get("engine", self.settings.section(DocumentsSettings).ocr_engine),
@@ -130,12 +103,12 @@ class Ocr(BaseComponent):
         )
 
 
-def _onward(message: PipelineMessage, found: Reading) -> Emission:
+def _onward(message: PipelineMessage, page: ReadPage) -> Emission:
     payload = {
         **message.payload,
-        "ocr_text": found.text,
-        "ocr_confidence": found.confidence,
-        "text_source": found.source,
+        "ocr_text": page.text,
+        "ocr_confidence": page.confidence,
+        "text_source": page.source,
     }
     return NEXT, message.model_copy(update={"payload": payload})
 
@@ -144,34 +117,3 @@ def _remember(where: OrderedDict[UUID, Any], key: UUID, value: Any) -> None:
     where[key] = value
     while len(where) > REMEMBERED:
         where.popitem(last=False)
-
-
-def rehearse(engine: str) -> None:
-    """In the child process, before its first page; of this module, so that the child has imported it."""
-    warm_up(engine)
-
-
-def read_layers(places: Sequence[Place | None]) -> list[Reading | None]:
-    """In the child process: what the text layers say; None for pages that need recognition."""
-    return [_layer(place) if place else None for place in places]
-
-
-def _layer(place: Place) -> Reading | None:
-    if place.mode == "ocr":
-        return None
-    try:
-        layer = trusted_layer(place.path, place.index)
-    except PermanentError:  # said by whoever reads it alone
-        return None
-    return _reading(layer) if layer is not None else None
-
-
-def read(place: Place) -> Reading:
-    """In the child process."""
-    return _reading(read_page(place.path, place.index, engine=place.engine, mode=place.mode))
-
-
-def _reading(found: PageText) -> Reading:
-    # PostgreSQL's text knows no NUL, which some text layers contain.
-    text = found.text.replace("\0", "")
-    return Reading(text, round(found.confidence, 4), found.rotation, found.source.value, pack(found))

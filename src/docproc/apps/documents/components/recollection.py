@@ -36,10 +36,10 @@ class Recollection:
 
     async def examples(self, seeking: Sequence[Seeking]) -> list[list[bytes]]:
         """The packed examples for each document, most alike first; reads only, holding nothing."""
-        found: list[list[bytes]] = [[] for _ in seeking]
+        by_document: list[list[bytes]] = [[] for _ in seeking]
         asking = [n for n, one in enumerate(seeking) if one.words and await self._remembers(one.tenant_id)]
         if not asking:
-            return found
+            return by_document
         keys = await self._keys_of([seeking[number].words or b"" for number in asking])
         wanted = [
             Wanted(seeking[number].tenant_id, seeking[number].doc_type, own)
@@ -47,8 +47,8 @@ class Recollection:
         ]
         async with self.store.reading() as session:
             for number, examples in zip(asking, await corrections.nearest(session, wanted), strict=True):
-                found[number] = examples
-        return found
+                by_document[number] = examples
+        return by_document
 
     async def _remembers(self, tenant_id: str) -> bool:
         """Whether a tenant has any examples, asked every few seconds at most."""

@@ -60,7 +60,7 @@ class Splitter(BaseComponent):
 
     async def _find_files(self, message: PipelineMessage) -> list[dict[str, Any]]:
         """The rows of `files`: what the uploads hold, each with a blob of its own."""
-        found: list[dict[str, Any]] = []
+        files: list[dict[str, Any]] = []
         uploads = message.payload.get("files") or []
         left = self.settings.section(DocumentsSettings).max_pages
         for upload in uploads:
@@ -69,14 +69,14 @@ class Splitter(BaseComponent):
                 for file in await self._unfold(message, upload, path, folder, left, alone=len(uploads) == 1):
                     key = upload["key"]
                     if file.path != path and not file.problem:
-                        key = f"{message.request_id}/files/{len(found):04}{file.path.suffix}"
+                        key = f"{message.request_id}/files/{len(files):04}{file.path.suffix}"
                         await self.blobs.put_file(key, file.path, tenant=message.tenant_id)
-                    found.append(_file(message, file, len(found), key))
+                    files.append(_file(message, file, len(files), key))
                     left -= file.page_count
-        if not any(file["problem"] is None for file in found):
-            problems = "; ".join(f"{file['name']}: {file['problem']}" for file in found[:3])
+        if not any(file["problem"] is None for file in files):
+            problems = "; ".join(f"{file['name']}: {file['problem']}" for file in files[:3])
             raise PermanentError(problems or "the request has no file", remedy="Send a file with pages")
-        return found
+        return files
 
     async def _unfold(
         self,

@@ -40,8 +40,8 @@ async def take(
     if not said:
         return
     query = select(Document).where(Document.id.in_(said)).order_by(Document.id).with_for_update()
-    found = list(await session.scalars(query.execution_options(populate_existing=True)))
-    rows = [await _row(session, settings, flow, document, said[document.id]) for document in found]
+    stored = list(await session.scalars(query.execution_options(populate_existing=True)))
+    rows = [await _row(session, settings, flow, document, said[document.id]) for document in stored]
     await documents.change_many(session, [row for row in rows if row])
 
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from docproc.app import App
-from docproc.apps.documents.review.names import FIELDS, TYPES
+from docproc.apps.documents.texts import names
 from docproc.http.access.caller import TheCaller
 from docproc.http.access.scopes import Scope, needs
 from docproc.http.context import Application
@@ -37,13 +37,12 @@ async def page(request: Request, application: Application, caller: TheCaller) ->
 
 
 def script_texts(texts: Catalogue, language: str) -> dict[str, Any]:
-    is_spanish = language == "es"
     return {
         **{key: texts.raw(language, key) for key in SCRIPT_TEXTS},
         "steps": texts.beginning(language, "step_"),
         "statuses": texts.beginning(language, "status_"),
-        "types": {name: both[is_spanish] for name, both in TYPES.items()},
-        "names": {name: both[is_spanish] for name, both in FIELDS.items()},
+        "types": names.type_names(language),
+        "names": texts.beginning(language, "field_name_"),
     }
 
 

@@ -86,7 +86,7 @@ async def picture(application: App, wanted: Wanted, if_none_match: str | None) -
     return FileResponse(await application.blobs.fetch(key), media_type="image/png", headers=headers)
 
 
-async def _draw(application: App, asked: Asked, place: pages.Place, key: str) -> None:
+async def _draw(application: App, asked: Asked, place: pages.FilePage, key: str) -> None:
     try:
         path = await application.blobs.fetch(str(place.blob_key))
     except FileNotFoundError as error:

@@ -49,25 +49,25 @@ def field_rows(result: Any) -> Iterator[tuple[Any, ...]]:
         data = document.get("extracted_data") or {}
         names = list(dict.fromkeys((*data, *fields)))
         for name in names:
-            found = fields.get(name) or {}
-            value = found.get("value", data.get(name))
+            field = fields.get(name) or {}
+            value = field.get("value", data.get(name))
             if _is_table(value):
-                for row in _cell_rows(name, value or [], found):
+                for row in _cell_rows(name, value or [], field):
                     yield (*start, *row, *end)
             else:
-                place = (found.get(key) for key in ("confidence", "source", "page"))
+                place = (field.get(key) for key in ("confidence", "source", "page"))
                 yield (*start, name, value, *place, *end)
         if not names:
             yield (*start, None, None, None, None, None, *end)
 
 
-def _cell_rows(name: str, rows: list[dict[str, Any]], found: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+def _cell_rows(name: str, rows: list[dict[str, Any]], evidence: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
     """A row per cell of a table, `line_items[0].amount`, as sure as the row it stands in."""
-    places = found.get("rows") or [found] * len(rows)
+    places = evidence.get("rows") or [evidence] * len(rows)
     for number, (row, place) in enumerate(zip(rows, places, strict=False)):
         for column, value in row.items():
             field = f"{name}[{number}].{column}"
-            yield field, value, place.get("confidence"), found.get("source"), place.get("page")
+            yield field, value, place.get("confidence"), evidence.get("source"), place.get("page")
 
 
 def _is_table(value: Any) -> bool:
@@ -99,20 +99,20 @@ def as_xlsx(result: Any) -> bytes:
 
 
 def _table_sheet(book: Workbook, title: str, name: str, members: Sequence[tuple[int, Any]]) -> None:
-    found = [
+    numbered = [
         (number, row)
         for number, document in members
         if _is_table(_values(document).get(name))
         for row in _values(document)[name]
     ]
-    columns = list(dict.fromkeys(column for _, row in found for column in row))
-    rows = [(number, *(row.get(column) for column in columns)) for number, row in found]
+    columns = list(dict.fromkeys(column for _, row in numbered for column in row))
+    rows = [(number, *(row.get(column) for column in columns)) for number, row in numbered]
     _sheet(book, title, ("document", *columns), rows)
 
 
 def _documents(result: Any) -> list[dict[str, Any]]:
-    found = result.get("documents") if isinstance(result, dict) else None
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    documents = result.get("documents") if isinstance(result, dict) else None
+    return [one for one in documents if isinstance(one, dict)] if isinstance(documents, list) else []
 
 
 def _document_row(number: int, document: dict[str, Any]) -> tuple[Any, ...]:
@@ -137,7 +137,7 @@ def _doubtful(document: dict[str, Any]) -> str:
 
 def _values(document: dict[str, Any]) -> dict[str, Any]:
     """Typed values where there are any: amounts are numbers."""
-    fields = {name: found.get("value") for name, found in (document.get("fields") or {}).items()}
+    fields = {name: field.get("value") for name, field in (document.get("fields") or {}).items()}
     return {**fields, **(document.get("extracted_data") or {})}
 
 

@@ -53,8 +53,8 @@ class DocumentsView(RequestView):
         self, session: AsyncSession, request_ids: Sequence[UUID]
     ) -> Mapping[UUID, Mapping[str, Any]]:
         columns = (REQUESTS.c.id, REQUESTS.c.page_count, REQUESTS.c.document_count)
-        found = await session.execute(select(*columns).where(REQUESTS.c.id.in_(request_ids)))
-        return {row.id: {"page_count": row.page_count, "document_count": row.document_count} for row in found}
+        rows = await session.execute(select(*columns).where(REQUESTS.c.id.in_(request_ids)))
+        return {row.id: {"page_count": row.page_count, "document_count": row.document_count} for row in rows}
 
     async def detail(
         self, session: AsyncSession, request: Request, known: Mapping[str, Any]
@@ -68,11 +68,11 @@ class DocumentsView(RequestView):
 async def _progress(session: AsyncSession, request_id: UUID, known: Mapping[str, Any]) -> dict[str, Any]:
     page_counts = await _by_status(session, Page.status, Page.request_id == request_id)
     document_counts = await _by_status(session, Document.status, Document.request_id == request_id)
-    found = sum(page_counts.values())
+    page_count = sum(page_counts.values())
     said = known["page_count"]
     return {
-        "pages_total": found or None if said is None else said,
-        "pages_read": found - page_counts.get(PageStatus.PENDING_OCR, 0),
+        "pages_total": page_count or None if said is None else said,
+        "pages_read": page_count - page_counts.get(PageStatus.PENDING_OCR, 0),
         "pages_classified": page_counts.get(PageStatus.CLASSIFIED, 0),
         "documents_total": known["document_count"],
         "documents_done": document_counts.get(DocumentStatus.COMPLETED, 0),

@@ -48,7 +48,8 @@ def how_of(flow: Workflow, settings: Settings, *, engine: str | None = None, kee
     schemas = schemas_of(flow)
     return How(
         schemas={name: [field.spec for field in schema.fields] for name, schema in schemas.items()},
-        keywords={name: schema.keywords for name, schema in schemas.items() if schema.keywords},
+        keywords={name: schema.told_by for name, schema in schemas.items() if schema.told_by},
+        types={name: schema.known for name, schema in schemas.items() if schema.known},
         rules={name: schema.rules for name, schema in schemas.items()},
         asked={name: schema.fields for name, schema in schemas.items()},
         threshold=settings.section(DocumentsSettings).extraction_confidence_threshold
@@ -110,15 +111,15 @@ class _Work:
     async def judge(self, folder: Folder, file: LabelledFile, how: How) -> FileVerdict:
         path = folder.path_of(file)
         async with self._free:
-            found = await self._understood(path, how)
+            understood = await self._understood(path, how)
         self.progress(f"{folder.name}/{file.file}")
-        return judge(path, file, found, how.schemas)
+        return judge(path, file, understood, how.schemas)
 
     async def _understood(self, path: Path, how: How) -> Understood:
         try:
             async with asyncio.timeout(LONGEST_SECONDS):
-                found: Understood = await self.pools.run_in_process(understand, path, how)
-                return found
+                understood: Understood = await self.pools.run_in_process(understand, path, how)
+                return understood
         except ChildDiedError as error:
             return Understood(problem=str(error))
         except TimeoutError:

@@ -83,7 +83,7 @@ def _labelled(directory: Path) -> list[Path]:
     path = directory.resolve()
     if (path / LABELS_FILE).is_file():
         return [path]
-    below = sorted(found.parent for found in path.rglob(LABELS_FILE)) if path.is_dir() else []
+    below = sorted(labels.parent for labels in path.rglob(LABELS_FILE)) if path.is_dir() else []
     if not below:
         what = f"there is no {LABELS_FILE} in" if path.is_dir() else "there is no folder"
         raise UsageError(

@@ -12,12 +12,11 @@ from typing import Any
 
 import orjson
 
-from docproc.apps.documents import samples
 from docproc.apps.documents.quality import evaluation, labels, verdicts
+from docproc.apps.documents.quality.fitting import classifier, fields, packed
 from docproc.apps.documents.quality.labels import LABELS_FILE, Folder, LabelledFile
 from docproc.apps.documents.quality.measure import FileVerdict
 from docproc.apps.documents.quality.summary import Summary, summarise
-from docproc.apps.documents.quality.training import classifier, fields
 from docproc.apps.documents.quality.understand import How
 from docproc.apps.documents.quality.verdicts import Decision, Figure
 from docproc.apps.documents.understanding import classify, models
@@ -28,7 +27,6 @@ from docproc.private import open_private, private_file, private_folder
 
 HELD_BACK = 4  # every fourth file is not learnt from, but measured on …
 _ENOUGH_TO_HOLD_BACK = 8  # … where there are that many
-_SAMPLES = 2  # of each kind and language, of layouts that nothing was trained on
 HISTORY = "history.jsonl"
 
 Say = Callable[[str], None]
@@ -102,7 +100,7 @@ class Material:
 
 
 def gather(given: Sequence[Path], golden: Sequence[Path], work: Path) -> Material:
-    """Divide what there is. Without golden folders every fourth file is held back, beside made-up samples."""
+    """Divide what there is. Without golden folders every fourth file is held back, beside drawn samples."""
     folders = labels.read(given)
     measured = labels.read(golden) if golden else []
     known = {_digest(folder.path_of(file)) for folder in measured for file in folder.files}
@@ -113,7 +111,7 @@ def gather(given: Sequence[Path], golden: Sequence[Path], work: Path) -> Materia
         learnt += _written(folder, kept, work / "learn" / str(number))
         measured += _written(folder, apart, work / "golden" / str(number))
     if not golden:
-        samples.write(work / "samples", seed=4, count=_SAMPLES, forms=("digital",), layouts="held_out")
+        packed.unpack_golden(work / "samples")
         measured += labels.read([work / "samples"])
     if not learnt:
         raise UsageError(
@@ -241,13 +239,13 @@ def pages_by_type(files: Sequence[FileVerdict]) -> dict[str, tuple[int, int]]:
     return counts
 
 
-def install(found: Path, folder: Path, learnt: Learnt) -> list[str]:
+def install(fitted: Path, folder: Path, learnt: Learnt) -> list[str]:
     """Put the weights that were kept where the components look; they read them anew at once."""
     kept = [trial.name for trial in learnt.trials if trial.decision.kept]
     if not kept:
         return []
     private_folder(folder)
-    for path in sorted(found.glob("*.npz")):
+    for path in sorted(fitted.glob("*.npz")):
         temporary = folder / f".{path.name}.{os.getpid()}"
         shutil.copyfile(path, private_file(temporary))
         temporary.replace(folder / path.name)  # whole or not at all: components read while we write

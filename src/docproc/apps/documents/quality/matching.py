@@ -100,8 +100,8 @@ def _date(value: str) -> str:
     try:
         return date.fromisoformat(value.strip()).isoformat()
     except ValueError:
-        found = normalise.dates(fold(value), day_first=True)
-        return found[0][2] if found else _NO_WORD.sub("", fold(value))
+        dates = normalise.dates(fold(value), day_first=True)
+        return dates[0][2] if dates else _NO_WORD.sub("", fold(value))
 
 
 def stands_in(kind: Kind, truth: str, lines: Sequence[str]) -> bool:
@@ -112,7 +112,7 @@ def stands_in(kind: Kind, truth: str, lines: Sequence[str]) -> bool:
         return any(_has_amount(wanted, line) for line in folded)
     if kind is Kind.DATE:
         both = (normalise.dates(line, order) for line in folded for order in (True, False))
-        return any(value == wanted for found in both for _, _, value in found) or _has_odd_date(
+        return any(value == wanted for dates in both for _, _, value in dates) or _has_odd_date(
             wanted, folded
         )
     text = " ".join(folded)

@@ -109,18 +109,18 @@ class FileVerdict:
     problem: str | None
 
 
-def judge(path: Path, labels: LabelledFile, found: Understood, schemas: Schemas) -> FileVerdict:
+def judge(path: Path, labels: LabelledFile, understood: Understood, schemas: Schemas) -> FileVerdict:
     labelled = {index for document in labels.documents for index in document.page_indices}
-    pairs = match(labels.documents, found.documents)
+    pairs = match(labels.documents, understood.documents)
     # Pages that nobody labelled say nothing about where documents end.
-    split = ((document.doc_type, document.pages & labelled) for document in found.documents)
+    split = ((document.doc_type, document.pages & labelled) for document in understood.documents)
     return FileVerdict(
         path,
-        tuple(_page(path, index, labels, found) for index in sorted(labelled)),
-        tuple(_document(path, truth, answer, found, schemas, labelled) for truth, answer in pairs),
+        tuple(_page(path, index, labels, understood) for index in sorted(labelled)),
+        tuple(_document(path, truth, answer, understood, schemas, labelled) for truth, answer in pairs),
         tuple((doc_type, pages) for doc_type, pages in split if pages),
-        tuple(page.rotation for page in found.pages),
-        found.problem or _beyond(labelled, len(found.pages)),
+        tuple(page.rotation for page in understood.pages),
+        understood.problem or _beyond(labelled, len(understood.pages)),
     )
 
 
@@ -135,7 +135,7 @@ def _beyond(labelled: set[int], count: int) -> str | None:
 
 
 def match(
-    labelled: Sequence[LabelledDocument], found: Sequence[FoundDocument]
+    labelled: Sequence[LabelledDocument], documents: Sequence[FoundDocument]
 ) -> list[tuple[LabelledDocument, FoundDocument | None]]:
     """Each labelled document with the answer that shares most of its pages, of two the one of its type.
 
@@ -145,7 +145,7 @@ def match(
         (
             (-_overlap(truth.pages, answer.pages), truth.doc_type != answer.doc_type, place, number)
             for place, truth in enumerate(labelled)
-            for number, answer in enumerate(found)
+            for number, answer in enumerate(documents)
             if truth.pages & answer.pages
         )
     )
@@ -154,7 +154,7 @@ def match(
         if place not in chosen and number not in chosen.values():
             chosen[place] = number
     return [
-        (truth, found[chosen[place]] if place in chosen else None) for place, truth in enumerate(labelled)
+        (truth, documents[chosen[place]] if place in chosen else None) for place, truth in enumerate(labelled)
     ]
 
 
@@ -162,12 +162,12 @@ def _overlap(one: frozenset[int], other: frozenset[int]) -> float:
     return len(one & other) / len(one | other)
 
 
-def _page(path: Path, index: int, labels: LabelledFile, found: Understood) -> PageVerdict:
+def _page(path: Path, index: int, labels: LabelledFile, understood: Understood) -> PageVerdict:
     truth = next(document.doc_type for document in labels.documents if index in document.page_indices)
-    if index >= len(found.pages):
+    if index >= len(understood.pages):
         return PageVerdict(path, index, truth, None, 0.0, None)
-    page = found.pages[index]
-    document = next((each for each in found.documents if index in each.page_indices), None)
+    page = understood.pages[index]
+    document = next((each for each in understood.documents if index in each.page_indices), None)
     extraction = document.seconds / len(document.page_indices) if document else 0.0
     cpu = None if page.read_seconds is None else page.read_seconds + page.classify_seconds + extraction
     doc_type = document.doc_type if document else page.doc_type  # its document's type is the page's
@@ -178,27 +178,27 @@ def _document(
     path: Path,
     truth: LabelledDocument,
     answer: FoundDocument | None,
-    found: Understood,
+    understood: Understood,
     schemas: Schemas,
     labelled: set[int],
 ) -> DocumentVerdict:
     fields = tuple(
-        _field(path, name, value or None, truth, answer, found, schemas)
+        _field(path, name, value or None, truth, answer, understood, schemas)
         for name, value in sorted(truth.fields.items())
     )
     if answer is None:
         return DocumentVerdict(path, truth.doc_type, truth.pages, None, frozenset(), 0.0, fields)
     pages = answer.pages & labelled
-    sure = _confidence(answer, fields, found, schemas)
+    sure = _confidence(answer, fields, understood, schemas)
     return DocumentVerdict(path, truth.doc_type, truth.pages, answer.doc_type, pages, sure, fields)
 
 
 def _confidence(
-    answer: FoundDocument, fields: Sequence[FieldVerdict], found: Understood, schemas: Schemas
+    answer: FoundDocument, fields: Sequence[FieldVerdict], understood: Understood, schemas: Schemas
 ) -> float:
     """Unlabelled fields are left out; a missing one counts only where a person would be asked for it."""
     required = {spec.name for spec in schemas.get(answer.doc_type, ()) if spec.required}
-    sure = [answer.confidence, *(found.pages[index].confidence for index in answer.page_indices)]
+    sure = [answer.confidence, *(understood.pages[index].confidence for index in answer.page_indices)]
     sure += [each.straight for each in fields if each.value is not None or each.name in required]
     return min(sure)
 
@@ -209,7 +209,7 @@ def _field(
     truth: str | None,
     document: LabelledDocument,
     answer: FoundDocument | None,
-    found: Understood,
+    understood: Understood,
     schemas: Schemas,
 ) -> FieldVerdict:
     spec = next((spec for spec in schemas.get(document.doc_type, ()) if spec.name == name), FieldSpec(name))
@@ -227,11 +227,11 @@ def _field(
         value.value if value else None,
         value.confidence if value else 0.0,
         matching.similarity(kind, truth, value.value if value else None) if truth else float(is_right),
-        None if is_right else cause_of(kind, truth, value, document, answer, found),
+        None if is_right else cause_of(kind, truth, value, document, answer, understood),
         answer.page_indices[value.page] if answer and value else min(document.pages),
         value.box if value else None,
         bool(value and value.reason),
-        None if is_right or not truth else seen_at(kind, truth, document, found),
+        None if is_right or not truth else seen_at(kind, truth, document, understood),
     )
 
 
@@ -244,19 +244,19 @@ def cause_of(
     value: FieldValue | None,
     document: LabelledDocument,
     answer: FoundDocument | None,
-    found: Understood,
+    understood: Understood,
 ) -> Cause:
     """The first step that went wrong."""
     if truth is None:
         return Cause.INVENTED
     if answer is None:
-        read = any(index < len(found.pages) for index in document.page_indices)
+        read = any(index < len(understood.pages) for index in document.page_indices)
         return Cause.SPLIT if read else Cause.UNREAD
     if answer.doc_type != document.doc_type:
         return Cause.TYPE
     if answer.pages != document.pages:
         return Cause.SPLIT
-    pages = [page_text.unpack(found.pages[index].words) for index in answer.page_indices]
+    pages = [page_text.unpack(understood.pages[index].words) for index in answer.page_indices]
     if not matching.stands_in(kind, truth, [line for page in pages for line in page.text.split("\n")]):
         return Cause.OCR
     if value is None:
@@ -268,11 +268,13 @@ def cause_of(
     return Cause.RANKING
 
 
-def seen_at(kind: Kind, truth: str, document: LabelledDocument, found: Understood) -> tuple[int, Box] | None:
+def seen_at(
+    kind: Kind, truth: str, document: LabelledDocument, understood: Understood
+) -> tuple[int, Box] | None:
     """The first line of the document's pages on which the labelled value stands, if it was read in one."""
     for index in sorted(document.pages):
-        if index < len(found.pages):
-            for line in page_text.unpack(found.pages[index].words).lines:
+        if index < len(understood.pages):
+            for line in page_text.unpack(understood.pages[index].words).lines:
                 if matching.stands_in(kind, truth, [" ".join(word.text for word in line)]):
                     return index, page_text.union([word.box for word in line])
     return None

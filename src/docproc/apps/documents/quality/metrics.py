@@ -17,9 +17,9 @@ Z95 = 1.959964
 Floats = NDArray[np.float64]
 
 
-def f1(right: int, found: int, wanted: int) -> float | None:
+def f1(right: int, answered: int, wanted: int) -> float | None:
     """The harmonic mean of precision and recall; None where nothing was wanted and nothing found."""
-    return 2 * right / (found + wanted) if found + wanted else None
+    return 2 * right / (answered + wanted) if answered + wanted else None
 
 
 def share(part: float, whole: float) -> float | None:

@@ -32,13 +32,13 @@ class Mistake:
     picture: Picture | None
 
 
-async def write(path: Path, found: Evaluation, pools: Pools) -> None:
+async def write(path: Path, evaluation: Evaluation, pools: Pools) -> None:
     """One file without anything outside it."""
-    text = render(found, await _mistakes(found, pools))
+    text = render(evaluation, await _mistakes(evaluation, pools))
     await asyncio.to_thread(path.write_text, text, encoding="utf-8")
 
 
-def render(found: Evaluation, mistakes: Sequence[Mistake]) -> str:
+def render(evaluation: Evaluation, mistakes: Sequence[Mistake]) -> str:
     environment = Environment(
         loader=PackageLoader("docproc.apps.documents.quality", ""),
         autoescape=True,
@@ -47,28 +47,29 @@ def render(found: Evaluation, mistakes: Sequence[Mistake]) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"number": _number, "percent": _percent, "dots": _dots}
-    summaries = found.summaries()
-    if len(found.folders) == 1:  # then `all` says the same
+    summaries = evaluation.summaries()
+    if len(evaluation.folders) == 1:  # then `all` says the same
         summaries.pop(ALL)
     return environment.get_template("report.html.j2").render(
         summaries=summaries,
         mistakes=mistakes,
         pages=[
-            (name, page) for name, files in found.folders.items() for file in files for page in file.pages
+            (name, page)
+            for name, files in evaluation.folders.items() for file in files for page in file.pages
             if not page.right
         ],
-        splits=[(name, one) for name, files in found.folders.items() for one in _wrongly_split(files)],
+        splits=[(name, one) for name, files in evaluation.folders.items() for one in _wrongly_split(files)],
         side=_SIDE,
         version=__version__,
         now=utc_now(),
     )  # fmt: skip
 
 
-async def _mistakes(found: Evaluation, pools: Pools) -> list[Mistake]:
+async def _mistakes(evaluation: Evaluation, pools: Pools) -> list[Mistake]:
     """The surest first: nobody would have looked at them."""
     wrong = [
         (name, file, field)
-        for name, files in found.folders.items()
+        for name, files in evaluation.folders.items()
         for file in files
         for document in file.documents
         for field in document.fields

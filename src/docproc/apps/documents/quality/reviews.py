@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents import reasons
 from docproc.apps.documents.schemas import parse_schemas
 from docproc.apps.documents.store import corrections, pages
 from docproc.apps.documents.store.corrections import Memory, Review, Said
@@ -101,7 +102,7 @@ def check(name: str, value: str | None, field_type: str) -> None:
         return
     if problem := validate.check(kind, value):
         raise UsageError(
-            f"{name}: {problem.rstrip('.')}",
+            f"{name}: {reasons.sentence(problem).rstrip('.')}",
             remedy="Write 1250.00 or 2026-03-12; nothing for a missing value",
         )
 
@@ -159,7 +160,8 @@ def _no_table(name: str) -> UsageError:
 def _doubts(asked: Sequence[FieldSpec], values: Mapping[str, str | None]) -> list[str]:
     """What validators say against values; a person may know better."""
     told = ((spec, values[spec.name]) for spec in asked)
-    return [f"{spec.name}: {found}" for spec, value in told if value and (found := problem(spec, value))]
+    problems = [(spec.name, problem(spec, value)) for spec, value in told if value]
+    return [f"{name}: {reasons.sentence(wrong)}" for name, wrong in problems if wrong]
 
 
 async def _seen(session: AsyncSession, document_id: UUID) -> _Seen:
@@ -183,11 +185,11 @@ async def _schemas(session: AsyncSession, request_id: UUID) -> tuple[str, dict[s
         .join(Request, Request.workflow_name == WorkflowVersion.name)
         .where(Request.id == request_id, Request.workflow_version == WorkflowVersion.version)
     )
-    found = (await session.execute(query)).first()
-    if found is None:
+    workflow = (await session.execute(query)).first()
+    if workflow is None:
         return "", {}
-    schemas = parse_schemas(found.definition)
-    return found.name, {name: [each.spec for each in schema.fields] for name, schema in schemas.items()}
+    schemas = parse_schemas(workflow.definition)
+    return workflow.name, {name: [each.spec for each in schema.fields] for name, schema in schemas.items()}
 
 
 def _type_said(seen: _Seen, doc_type: str, verdict: Verdict) -> list[Said]:

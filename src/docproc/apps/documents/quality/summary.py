@@ -15,8 +15,8 @@ from docproc.apps.documents.quality.measure import (
     PageVerdict,
 )
 
-LEAST_AUROC = 0.7  # below, a confidence cannot tell right from wrong (DESIGN §5)
-ENOUGH = 10  # right ones and wrong ones, before AUROC is believed
+LEAST_AUROC = 0.7  # below, a confidence does not separate right answers from wrong ones (DESIGN §5)
+ENOUGH = 10  # least right answers, and least wrong ones, for an AUROC to mean anything
 TARGETS = {"99": 0.99, "95": 0.95}
 
 Summary = dict[str, Any]
@@ -63,20 +63,20 @@ def _pages(pages: Sequence[PageVerdict]) -> Summary:
         "accuracy": _rounded(metrics.share(right, len(pages))),
         "accuracy_ci": _interval(metrics.wilson(right, len(pages))),
         "macro_f1": _rounded(metrics.macro_f1([(page.truth, page.found) for page in pages])),
-        "confusion": {f"{truth} → {found}": n for (truth, found), n in confusion.most_common()},
+        "confusion": {f"{truth} → {answer}": n for (truth, answer), n in confusion.most_common()},
     }
 
 
 def _documents(files: Sequence[FileVerdict], documents: Sequence[DocumentVerdict]) -> Summary:
     wanted = [(each.file, each.doc_type, each.pages) for each in documents]
-    found = [(file.file, doc_type, pages) for file in files for doc_type, pages in file.found]
-    typed = len(set(wanted) & set(found))
-    split = len({(file, pages) for file, _, pages in wanted} & {(file, pages) for file, _, pages in found})
+    answered = [(file.file, doc_type, pages) for file in files for doc_type, pages in file.found]
+    typed = len(set(wanted) & set(answered))
+    split = len({(file, pages) for file, _, pages in wanted} & {(file, pages) for file, _, pages in answered})
     return {
         "n": len(wanted),
-        "found": len(found),
-        "split_f1": _rounded(metrics.f1(split, len(found), len(wanted))),
-        "typed_split_f1": _rounded(metrics.f1(typed, len(found), len(wanted))),
+        "found": len(answered),
+        "split_f1": _rounded(metrics.f1(split, len(answered), len(wanted))),
+        "typed_split_f1": _rounded(metrics.f1(typed, len(answered), len(wanted))),
         "right": _rounded(metrics.share(sum(each.right for each in documents), len(documents))),
     }
 
@@ -104,12 +104,12 @@ def _fields(fields: Sequence[FieldVerdict]) -> Summary:
 def _scores(fields: Sequence[FieldVerdict]) -> Summary:
     """Exact matches: `n` values are labelled; a value where the label says "absent" costs precision."""
     labelled = [field for field in fields if field.truth is not None]
-    found = sum(field.value is not None for field in fields)
+    answered = sum(field.value is not None for field in fields)
     right = sum(field.right for field in labelled)
     return {
-        "f1": _rounded(metrics.f1(right, found, len(labelled))),
+        "f1": _rounded(metrics.f1(right, answered, len(labelled))),
         "n": len(labelled),
-        "precision": _rounded(metrics.share(right, found)),
+        "precision": _rounded(metrics.share(right, answered)),
         "recall": _rounded(metrics.share(right, len(labelled))),
         "similarity": _rounded(metrics.mean(field.similarity for field in labelled)),
     }
@@ -134,16 +134,16 @@ def _automation(documents: Sequence[DocumentVerdict], fields: Sequence[FieldVerd
     """Documents that could go straight through, and beside them single fields."""
     whole = [(document.confidence, document.right) for document in documents]
     single = [(field.straight, field.right) for field in fields if field.truth or field.value is not None]
-    found: Summary = {"n": len(whole)}
+    shares: Summary = {"n": len(whole)}
     for name, target in TARGETS.items():
-        found |= _straight(f"at_{name}", whole, target)
+        shares |= _straight(f"at_{name}", whole, target)
     for name, target in TARGETS.items():
-        found |= _straight(f"fields_at_{name}", single, target)
+        shares |= _straight(f"fields_at_{name}", single, target)
     proof = metrics.needed(TARGETS["99"])
     if len(whole) < proof:
         few = "1 document" if len(whole) == 1 else f"{len(whole)} documents"
-        found["note"] = f"{few} cannot prove 99 %: that takes {proof} right ones in a row"
-    return found
+        shares["note"] = f"{few} cannot prove 99 %: that takes {proof} right ones in a row"
+    return shares
 
 
 def _straight(name: str, answers: Sequence[tuple[float, bool]], target: float) -> Summary:
@@ -171,12 +171,12 @@ def _cpu(pages: Sequence[PageVerdict]) -> float | None:
 
 
 def _warnings(calibration: Summary) -> list[str]:
-    found = []
+    warnings = []
     for stage, of in calibration.items():
         enough = min(of["wrong"], of["n"] - of["wrong"]) >= ENOUGH
         if enough and of["auroc"] < LEAST_AUROC:
-            found.append(
+            warnings.append(
                 f"{stage} may not decide alone: its confidence does not tell right from wrong"
                 f" (AUROC {of['auroc']:.2f}, below {LEAST_AUROC})"
             )
-    return found
+    return warnings

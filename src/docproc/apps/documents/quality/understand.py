@@ -1,28 +1,30 @@
-"""One file through reading, types, boundaries and fields, by the functions that production calls."""
+"""One file through reading, types, boundaries and fields, by the functions that the components call."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from docproc.apps.documents.components import extracted
+from docproc.apps.documents.components import extracted, page_jobs
+from docproc.apps.documents.components.extraction_jobs import Fields, Job, extract_all
+from docproc.apps.documents.components.page_groups import Made, group_pages
+from docproc.apps.documents.components.page_jobs import PageToRead
 from docproc.apps.documents.schemas import SchemaField
-from docproc.apps.documents.understanding import models
-from docproc.apps.documents.understanding.boundaries import Group, PageKind, group, marks
-from docproc.apps.documents.understanding.classify import Classification, classify
-from docproc.apps.documents.understanding.extract.document import extract
+from docproc.apps.documents.tables import PageStatus
 from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
+from docproc.apps.documents.understanding.types.document_type import DocumentType, Evidence
 from docproc.errors import ProcessingError
 from docproc.private import private_file, private_folder
 from docproc.reading import page as page_text
 from docproc.reading import reading
 from docproc.reading.files.unfold import FoundFile, unfold
-from docproc.reading.page import PageText, Source
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class How:
     """What the workflow and the command say of how files are understood."""
 
     schemas: Mapping[str, Sequence[FieldSpec]]
-    keywords: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    keywords: Mapping[str, Sequence[str] | Evidence] = field(default_factory=dict)
+    types: Mapping[str, DocumentType] = field(default_factory=dict)  # that the workflow adds
     rules: Mapping[str, Sequence[str]] = field(default_factory=dict)
     asked: Mapping[str, Sequence[SchemaField]] = field(default_factory=dict)  # as the workflow has them
     threshold: float = 0.0  # below which a field that nobody reviews is not answered
@@ -47,8 +50,8 @@ class FoundPage:
     doc_type: str
     confidence: float
     words: bytes  # packed
-    rotation: int  # that made it stand upright
-    read_seconds: float | None  # of CPU; None: kept by somebody who did not note it
+    rotation: int  # degrees clockwise by which the page was turned upright
+    read_seconds: float | None  # CPU; None: the kept reading has no time beside it
     classify_seconds: float
 
 
@@ -56,7 +59,7 @@ class FoundPage:
 class FoundDocument:
     doc_type: str
     page_indices: tuple[int, ...]
-    confidence: float  # that it begins and ends where it does
+    confidence: float  # that its boundaries are right: its pages are one document, and all of it
     fields: dict[str, FieldValue | None]
     seconds: float
 
@@ -75,9 +78,9 @@ class Understood:
 
 
 def understand(path: Path, how: How) -> Understood:
-    """In a child process: parsers and readers may crash."""
+    """Run it in a child process: parsers and OCR engines may crash on damaged files."""
     try:
-        with tempfile.TemporaryDirectory(prefix="docproc-eval-") as folder, models.using(how.models):
+        with tempfile.TemporaryDirectory(prefix="docproc-eval-") as folder:
             return _understand(unfold(path, path.name, Path(folder)), path, how)
     except ProcessingError as error:
         return Understood(problem=str(error))
@@ -86,20 +89,15 @@ def understand(path: Path, how: How) -> Understood:
 def _understand(files: Sequence[FoundFile], path: Path, how: How) -> Understood:
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     places = [(number, file, index) for number, file in enumerate(files) for index in range(file.page_count)]
-    texts, pages, kinds = [], [], []
+    pages, rows = [], []
     for place, (number, file, index) in enumerate(places):
-        text, seconds = _read(file.path, index, f"{digest}-{place}", how)
-        started = time.process_time()
-        found, kind = _classified(text, number, how)
-        cpu = time.process_time() - started
-        texts.append(text)
-        pages.append(
-            FoundPage(found.doc_type, found.confidence, page_text.pack(text), text.rotation, seconds, cpu)
-        )
-        kinds.append(kind)
+        words, seconds = _read(file.path, index, f"{digest}-{place}", how)
+        page, row = _classified(words, seconds, place, number, how)
+        pages.append(page)
+        rows.append(row)
     documents = tuple(
-        _extracted(made, [texts[place] for place in made.places], how)
-        for made in group(kinds, by_file=how.given_type is not None, models=how.models)
+        _extracted(made, [pages[place].words for place in made.page_indices], how)
+        for made in group_pages(rows, how.given_type, how.models)
     )
     problem = next((f"{file.name}: {file.problem}" for file in files if file.problem), None)
     return Understood(tuple(pages), documents, problem)
@@ -108,22 +106,21 @@ def _understand(files: Sequence[FoundFile], path: Path, how: How) -> Understood:
 # --- reading ---------------------------------------------------------------------------------------------
 
 
-def _read(path: Path, index: int, key: str, how: How) -> tuple[PageText, float | None]:
-    """The page and the CPU seconds its reading took, now or when it was kept."""
+def _read(path: Path, index: int, key: str, how: How) -> tuple[bytes, float | None]:
+    """The page as it is stored, and the CPU seconds its reading took, now or when it was kept."""
     kept = how.keep / f"{key}.words" if how.keep else None
     if kept is not None and kept.is_file():
-        text = page_text.unpack(kept.read_bytes())
-        if how.only_engine is None or text.engine in ("", how.only_engine):
-            return text, _kept_seconds(kept)
+        words = kept.read_bytes()
+        if how.only_engine is None or page_text.unpack(words).engine in ("", how.only_engine):
+            return words, _kept_seconds(kept)
     _warm(path, index, how)
     started = time.process_time()
-    text = reading.read_page(path, index, engine=how.engine, mode=how.mode)
+    page = page_jobs.read(PageToRead(path, index, how.engine, how.mode))
     seconds = time.process_time() - started
     if kept is not None:
         _write(kept.with_suffix(".seconds"), f"{seconds:.4f}\n".encode())
-        _write(kept, page_text.pack(text))
-    # As it is kept, so that the next run gives the same answers.
-    return page_text.unpack(page_text.pack(text)), seconds
+        _write(kept, page.words)
+    return page.words, seconds
 
 
 def _kept_seconds(kept: Path) -> float | None:
@@ -145,7 +142,7 @@ _warmed: set[str] = set()  # engines and types that this process has used
 
 
 def _warm(path: Path, index: int, how: How) -> None:
-    """Models are loaded once per worker, not per page: that is not the page's CPU."""
+    """Load the engine's models before the clock starts: a worker loads them once, not once a page."""
     if how.engine in _warmed or how.mode == "text":
         return
     if how.mode == "ocr" or reading.trusted_layer(path, index) is None:
@@ -156,21 +153,51 @@ def _warm(path: Path, index: int, how: How) -> None:
 # --- the steps of the pipeline ---------------------------------------------------------------------------
 
 
-def _classified(text: PageText, file_index: int, how: How) -> tuple[Classification, PageKind]:
+@dataclass(frozen=True)
+class _Row:
+    """A page as the components would have stored it."""
+
+    page_index: int
+    file_index: int
+    status: str
+    doc_type: str | None = None
+    classification_confidence: float | None = None
+    marks: Mapping[str, Any] | None = None
+    origin: str | None = None
+
+
+def _classified(
+    words: bytes, seconds: float | None, place: int, file_index: int, how: How
+) -> tuple[FoundPage, _Row]:
+    rotation = page_text.unpack(words).rotation
     if how.given_type is not None:
-        found = Classification(how.given_type, 1.0, {how.given_type: 1.0})
-    else:
-        found = classify(text, how.keywords or None, models=how.models)
-    return found, PageKind(found.doc_type, found.confidence, marks(text), file_index)
+        return FoundPage(how.given_type, 1.0, words, rotation, seconds, 0.0), _Row(
+            place, file_index, PageStatus.READ
+        )
+    started = time.process_time()
+    ((classified, said),) = page_jobs.classify_all([(words, "", how.keywords)], how.models)
+    cpu = time.process_time() - started
+    row = _Row(
+        place,
+        file_index,
+        PageStatus.CLASSIFIED,
+        classified.doc_type,
+        round(classified.confidence, 4),
+        json.loads(json.dumps(said)),
+    )
+    return FoundPage(classified.doc_type, classified.confidence, words, rotation, seconds, cpu), row
 
 
-def _extracted(made: Group, pages: Sequence[PageText], how: How) -> FoundDocument:
-    specs = how.schemas.get(made.doc_type, ())
+def _extracted(made: Made, words: Sequence[bytes], how: How) -> FoundDocument:
+    specs, known = how.schemas.get(made.doc_type, ()), how.types.get(made.doc_type)
     if specs and made.doc_type not in _warmed:  # its patterns and weights are loaded once, too
-        extract(made.doc_type, specs, [PageText((), Source.OCR)])
+        extract_all([Job(made.doc_type, specs, [None], models=how.models, known=known)])
         _warmed.add(made.doc_type)
     started = time.process_time()
-    fields = extract(made.doc_type, specs, pages, how.rules.get(made.doc_type, ())) if specs else {}
+    fields: Fields = {}
+    if specs:
+        rules = how.rules.get(made.doc_type, ())
+        (fields,) = extract_all([Job(made.doc_type, specs, words, rules, models=how.models, known=known)])
     seconds = time.process_time() - started
     kept = dict(extracted.kept(how.asked.get(made.doc_type, ()), fields, how.threshold))
-    return FoundDocument(made.doc_type, made.places, made.confidence, kept, seconds)
+    return FoundDocument(made.doc_type, made.page_indices, made.standing.boundary, kept, seconds)

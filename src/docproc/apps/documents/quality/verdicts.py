@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_SAME = 0.0005  # differences below are noise of rounding
-_WORSE = 0.02  # how far a single type may fall …
-_PIECES = 1.5  # … unless it is about one page or field, which says nothing
-_CALIBRATED = 0.005  # how much better the meaning of a confidence must be to count by itself
+_SAME = 0.0005  # smaller differences come from rounding and do not count
+_WORSE = 0.02  # by how much a single type may get worse …
+_PIECES = 1.5  # … or by more, if that is fewer pages or fields than this: one alone is chance
+_CALIBRATED = 0.005  # by how much the calibration error must fall to decide when accuracy is equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def _looking(before: Summary, after: Summary) -> Callable[..., Figure]:
 
 
 def _at(summary: Summary, path: Sequence[str]) -> float | None:
-    found: Any = summary
+    value: Any = summary
     for step in path:
-        found = found.get(step) if isinstance(found, Mapping) else None
-    return None if found is None else float(found)
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return None if value is None else float(value)

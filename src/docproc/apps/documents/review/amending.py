@@ -54,12 +54,12 @@ class Opened:
         return self.plan.workflow
 
     def document(self, document_id: UUID) -> Document:
-        found = next((one for one in self.documents if one.id == document_id), None)
-        if found is None:
+        document = next((one for one in self.documents if one.id == document_id), None)
+        if document is None:
             raise RequestConflictError(
                 "this document is no longer there", remedy="Load the page again: it was regrouped"
             )
-        return found
+        return document
 
     def schema(self, document: Document) -> tuple[SchemaField, ...]:
         schema = schemas_of(self.flow).get(document.doc_type or "")
@@ -99,10 +99,10 @@ class Amending:
             request = await session.scalar(select(Request).where(*mine))
             if request is None:
                 raise UnknownRequestError(f"there is no request {request_id}", remedy="Search for it")
-            found = await documents.of_request(session, request_id)
+            stored = await documents.of_request(session, request_id)
             rows = await pages.of_request(session, request_id)
         router = await self.application.versions.router(_message(request, "", ""))
-        return Opened(request, router.plan, found, rows)
+        return Opened(request, router.plan, stored, rows)
 
     async def _finished(self, request_id: UUID, operator: Operator) -> Opened:
         opened = await self.open(request_id, operator.tenant_id)

@@ -24,6 +24,6 @@ def _of(task: BackofficeTask, answer: TypeAnswer | SplitAnswer | FieldsAnswer) -
         for page, begins in answer.begins.items():
             yield change(f"begins:{page}", suggested.get(page), begins)
     else:
-        found = asked(task).get("fields") or {}
+        fields = asked(task).get("fields") or {}
         for name, value in answer.values.items():
-            yield change(name, (found.get(name) or {}).get("value"), value)
+            yield change(name, (fields.get(name) or {}).get("value"), value)

@@ -10,15 +10,14 @@ from typing import Any
 
 from docproc.apps.documents.review import typed
 from docproc.apps.documents.review.extraction import schema_of
-from docproc.apps.documents.review.names import field_name
 from docproc.apps.documents.schemas import SchemaField
 from docproc.apps.documents.texts import text
+from docproc.apps.documents.texts.names import field_name
 from docproc.apps.documents.understanding import validate
-from docproc.apps.documents.understanding.extract import rules
+from docproc.apps.documents.understanding.extract import field_rules
 from docproc.apps.documents.understanding.extract.checks import problem
 from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
 from docproc.engine.store.task_tables import BackofficeTask
-from docproc.errors import InvalidAnswerError
 from docproc.people.kinds import asked
 from docproc.reading.page import Source
 
@@ -54,39 +53,39 @@ def check(
     task: BackofficeTask, said: Mapping[str, Any], rules_of_type: Sequence[str], language: str
 ) -> Findings:
     """`said` has what is typed in fields that differ from what was read."""
-    schema, found, machine = schema_of(task), Findings(), _machine(task)
+    schema, findings, machine = schema_of(task), Findings(), _machine(task)
     for name, one in schema.items():
         if one.type == "table":
             continue
         if name in said:
-            _check_typed(one, said[name], language, found)
+            _check_typed(one, said[name], language, findings)
         elif name in (asked(task).get("review") or ()):
-            _check_value(one, machine.get(name), language, found)
-    values = {**machine, **found.values}
+            _check_value(one, machine.get(name), language, findings)
+    values = {**machine, **findings.values}
     for rule in rules_of_type:
-        if _is_broken(rule, schema, values) and not found.problems.keys() & set(rules.named(rule)):
-            found.hints.append(text(language, "doubt_rule", rule=readable_rule(rule, language)))
-    return found
+        if _is_broken(rule, schema, values) and not findings.problems.keys() & set(field_rules.named(rule)):
+            findings.hints.append(text(language, "doubt_rule", rule=readable_rule(rule, language)))
+    return findings
 
 
-def _check_typed(schema: SchemaField, written: Any, language: str, found: Findings) -> None:
-    plain = {schema.name: _plain(schema, written, language)}
+def _check_typed(schema: SchemaField, written: Any, language: str, findings: Findings) -> None:
+    plain = _plain(schema, written, language)
     try:
-        read = typed.values({schema.name: schema}, plain, decimal_comma=language == "es")
-    except InvalidAnswerError as error:
-        found.problems[schema.name] = _trouble(schema, error.problems[schema.name], language)
+        read = typed.read(schema, plain, decimal_comma=language == "es")
+    except typed.MistypedError as error:
+        findings.problems[schema.name] = _trouble(schema, error.code, language)
     else:
-        _check_value(schema, read[schema.name], language, found)
+        _check_value(schema, read, language, findings)
 
 
-def _check_value(schema: SchemaField, value: str | None, language: str, found: Findings) -> None:
+def _check_value(schema: SchemaField, value: str | None, language: str, findings: Findings) -> None:
     """A value as answers are written."""
     if value is None and schema.required:
-        found.problems[schema.name] = text(language, "is_required")
+        findings.problems[schema.name] = text(language, "is_required")
         return
-    found.values[schema.name] = value
+    findings.values[schema.name] = value
     if value is not None and (doubt := _doubt(schema.spec, value)):
-        found.doubts[schema.name] = text(language, doubt)
+        findings.doubts[schema.name] = text(language, doubt)
 
 
 def _plain(schema: SchemaField, written: Any, language: str) -> Any:
@@ -97,16 +96,10 @@ def _plain(schema: SchemaField, written: Any, language: str) -> Any:
     return written
 
 
-def _trouble(schema: SchemaField, told: str, language: str) -> str:
-    """The problem in the person's language."""
-    if "longer" in told:
-        return text(language, "too_long")
-    if "large" in told:
-        return text(language, "too_large")
-    if schema.type in EXAMPLES:
-        key = "wrong_amount" if schema.type == "decimal" else "wrong_date"
-        return text(language, key, example=EXAMPLES[schema.type][language == "es"])
-    return text(language, "wrong_text")
+def _trouble(schema: SchemaField, code: str, language: str) -> str:
+    """What is wrong, in the person's language, with an example where there is one."""
+    example = EXAMPLES.get(schema.type, ("", ""))[language == "es"]
+    return text(language, code, example=example)
 
 
 def _doubt(spec: FieldSpec, value: str) -> str | None:
@@ -134,9 +127,9 @@ def _is_table(value: Any) -> bool:
 
 
 def _is_broken(rule: str, schema: Mapping[str, SchemaField], values: Mapping[str, Any]) -> bool:
-    found = {name: _as_found(value) for name, value in values.items() if name in schema}
+    answers = {name: _as_found(value) for name, value in values.items() if name in schema}
     specs = [one.spec for one in schema.values()]
-    return rules.holds(rule, rules.values_of(specs, found)) is False
+    return field_rules.holds(rule, field_rules.values_of(specs, answers)) is False
 
 
 def _as_found(value: Any) -> FieldValue | None:

@@ -10,17 +10,18 @@ from typing import Any, ClassVar, TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.apps.documents.review import changes, checking, names, reasons, viewing
+from docproc.apps.documents.review import changes, checking, reasons, viewing
 from docproc.apps.documents.review import classification as types
 from docproc.apps.documents.review import extraction as fields
 from docproc.apps.documents.review.classification import SplitAnswer, TypeAnswer, is_split
 from docproc.apps.documents.review.extraction import FieldsAnswer, schema_of
-from docproc.apps.documents.review.names import field_name, type_name
 from docproc.apps.documents.review.pace import USUAL_SECONDS
+from docproc.apps.documents.schemas import types_of
 from docproc.apps.documents.store import corrections, documents, pages, supervised
 from docproc.apps.documents.store.corrections import Review
 from docproc.apps.documents.tables import CorrectionSubject, DocumentStatus, PageStatus
-from docproc.apps.documents.texts import raw, text
+from docproc.apps.documents.texts import names, raw, text
+from docproc.apps.documents.texts.names import field_name, type_name
 from docproc.apps.documents.understanding.memory.examples import same
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store.task_tables import BackofficeTask
@@ -58,7 +59,7 @@ class DocumentsKind(TaskKind[Said]):
         return f"{told} ({number})" if number else told
 
     def say(self, what: str, value: Any, language: str) -> str | None:
-        is_type = isinstance(value, str) and (what == TYPE or value in names.TYPES)
+        is_type = isinstance(value, str) and (what == TYPE or names.is_type(value))
         return type_name(language, value) if is_type else None
 
     async def keep(self, session: AsyncSession, task: BackofficeTask, prepared: Review | None) -> None:
@@ -78,7 +79,7 @@ class DocumentsKind(TaskKind[Said]):
         return {
             "shown_pages": seen,
             "asked_pages": [page for page in seen if page.index in about],
-            "type_name": partial(type_name, language),
+            "type_name": partial(type_name, language, added=types_of(sitting.flow)),
             "field_name": partial(field_name, language),
         }
 
@@ -130,8 +131,8 @@ class ClassificationKind(DocumentsKind[TypeAnswer | SplitAnswer]):
     async def give_up(self, session: AsyncSession, task: BackofficeTask) -> PipelineMessage | None:
         if is_split(task):
             return types.unsayable(message_of(task), task)
-        found = {"id": task.reference_id, "doc_type": asked(task).get("suggested_type")}
-        await pages.change_many(session, [{**found, "status": PageStatus.CLASSIFIED}])
+        page = {"id": task.reference_id, "doc_type": asked(task).get("suggested_type")}
+        await pages.change_many(session, [{**page, "status": PageStatus.CLASSIFIED}])
         return message_of(task)
 
     def changes(self, task: BackofficeTask, answer: TypeAnswer | SplitAnswer) -> list[Change]:
@@ -172,13 +173,13 @@ class ExtractionKind(DocumentsKind[FieldsAnswer]):
         return Listed(text(language, "kind_fields"), about, detail, viewing.place(task, language))
 
     async def shown(self, session: AsyncSession, sitting: Sitting) -> Shown:
-        found, language = viewing.fields_of(sitting.task), sitting.language
+        views, language = viewing.fields_of(sitting.task), sitting.language
         context = {
             **await self._beside_pages(session, sitting),
             "kind": "fields",
             "of_document": await viewing.doubts_of(session, sitting.task),
-            "doubtful": [one for one in found if one.is_doubtful],
-            "accepted": [one for one in found if not one.is_doubtful],
+            "doubtful": [one for one in views if one.is_doubtful],
+            "accepted": [one for one in views if not one.is_doubtful],
             "shown": partial(checking.shown, language=language),
             "told": partial(reasons.told, language=language),
         }
@@ -231,8 +232,8 @@ class ExtractionKind(DocumentsKind[FieldsAnswer]):
 
 
 def _changed(task: BackofficeTask, answer: FieldsAnswer) -> list[str]:
-    found = fields.found(task)
-    return [name for name, value in answer.values.items() if value != found.get(name)]
+    seen = fields.found(task)
+    return [name for name, value in answer.values.items() if value != seen.get(name)]
 
 
 def _opened(said: Mapping[str, Any], *objects: str) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from docproc.apps.documents.http.page_images import LARGEST_WIDTH, Wanted, pictu
 from docproc.apps.documents.review import grouping
 from docproc.apps.documents.review.amending import Amending, Opened
 from docproc.apps.documents.review.classification import choices
-from docproc.apps.documents.review.names import field_name, type_name
+from docproc.apps.documents.schemas import types_of
 from docproc.apps.documents.store import pages, supervised
+from docproc.apps.documents.texts.names import field_name, type_name
 from docproc.engine.store import answers, events
 from docproc.engine.store.task_tables import Operator
 from docproc.errors import InvalidAnswerError
@@ -65,6 +66,7 @@ async def one_request(request: Request, desk: DeskOf, request_id: RequestId, ope
         versions=versions,
         files={file.file_index: file.name for file in files},
         types=choices(opened.flow),
+        type_name=partial(type_name, language_of(request, operator), added=types_of(opened.flow)),
         begins={one.page_indices[0]: one for one in opened.documents if one.page_indices},
         first_of_file=grouping.first_of_files(opened.pages),
         can_regroup=opened.can_regroup and len(opened.pages) <= MOST_PAGES,
@@ -77,7 +79,7 @@ def _shown(request: Request, template: str, operator: Operator, **context: Any) 
         "type_name": partial(type_name, language),
         "field_name": partial(field_name, language),
     }
-    return supervising.shown(request, template, operator, **words, **context)
+    return supervising.shown(request, template, operator, **{**words, **context})
 
 
 @router.post("/{request_id}/documents/{document_id}/fields")
@@ -136,9 +138,9 @@ async def _of_form(
         for row in opened.pages
     }
     types = {
-        int(found[1]): str(value)
+        int(match[1]): str(value)
         for name, value in said.items()
-        if (found := re.fullmatch(r"page\.(\d{1,7})\.type", name)) and value and begins.get(int(found[1]))
+        if (match := re.fullmatch(r"page\.(\d{1,7})\.type", name)) and value and begins.get(int(match[1]))
     }
     return grouping.Said(begins, types)
 

@@ -58,12 +58,13 @@ async def check_fields(
     sitting = await desk.sitting(task, operator, pages.language_of(request, operator))
     schema = schemas_of(sitting.flow).get(str(asked(task).get("doc_type")))
     values = said.get("values")
-    found = checking.check(
+    findings = checking.check(
         task,
         values if isinstance(values, dict) else {},
         schema.rules if schema else (),
         sitting.language,
     )
     return {
-        "problems": found.problems, "doubts": found.doubts, "values": found.values, "hints": found.hints,
+        "problems": findings.problems, "doubts": findings.doubts, "values": findings.values,
+        "hints": findings.hints,
     }  # fmt: skip

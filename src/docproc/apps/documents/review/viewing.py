@@ -10,6 +10,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents import reasons
 from docproc.apps.documents.components import doubts
 from docproc.apps.documents.review import extraction
 from docproc.apps.documents.review.classification import choices, is_split
@@ -17,6 +18,7 @@ from docproc.apps.documents.review.pace import USUAL_SECONDS
 from docproc.apps.documents.schemas import SchemaField
 from docproc.apps.documents.tables import Document, File, Page
 from docproc.apps.documents.texts import text
+from docproc.apps.documents.understanding.reason import Reason
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.engine.workflow.definition import Workflow
 from docproc.errors import NotAllowedError
@@ -158,7 +160,7 @@ class FieldView:
     confidence: float | None
     page: int | None
     box: Sequence[float] | None
-    reason: str | None
+    reason: Reason | str | None
     one_of: Sequence[str] = ()
     columns: Sequence[str] = ()
     rows: Sequence[dict[str, Any]] = field(default_factory=tuple)
@@ -176,8 +178,8 @@ def fields_of(task: BackofficeTask) -> list[FieldView]:
 
 def _field(task: BackofficeTask, schema: SchemaField) -> FieldView:
     seen = asked(task)
-    found = (seen.get("fields") or {}).get(schema.name) or {}
-    value = found.get("value")
+    evidence = (seen.get("fields") or {}).get(schema.name) or {}
+    value = evidence.get("value")
     table = schema.type == "table"
     return FieldView(
         name=schema.name,
@@ -185,10 +187,10 @@ def _field(task: BackofficeTask, schema: SchemaField) -> FieldView:
         is_required=schema.required,
         is_doubtful=schema.name in (seen.get("review") or ()),
         value=None if table or value is None else str(value),
-        confidence=found.get("confidence"),
-        page=found.get("page"),
-        box=found.get("box"),
-        reason=found.get("reason"),
+        confidence=evidence.get("confidence"),
+        page=evidence.get("page"),
+        box=evidence.get("box"),
+        reason=reasons.from_json(evidence),
         one_of=schema.one_of,
         columns=[column.name for column in schema.columns],
         rows=_rows(value) if table else (),

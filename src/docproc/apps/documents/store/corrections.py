@@ -155,17 +155,17 @@ async def remembers(session: AsyncSession, tenant_id: str) -> bool:
 
 async def nearest(session: AsyncSession, wanted: Sequence[Wanted]) -> list[list[bytes]]:
     """For each, the packed examples that share most keys with it, in one query for all."""
-    found: list[list[bytes]] = [[] for _ in wanted]
+    by_item: list[list[bytes]] = [[] for _ in wanted]
     sought = [_sharing(number, one) for number, one in enumerate(wanted) if one.keys]
     if not sought:
-        return found
+        return by_item
     shared = union_all(*(select(each) for each in sought)).subquery()
     query = select(shared.c.item, LAYOUTS.c.example).join(
         LAYOUTS, LAYOUTS.c.document_id == shared.c.document_id
     )
     for item, example in await session.execute(query):
-        found[item].append(bytes(example))
-    return found
+        by_item[item].append(bytes(example))
+    return by_item
 
 
 def _sharing(number: int, wanted: Wanted) -> Any:
@@ -185,8 +185,8 @@ def _sharing(number: int, wanted: Wanted) -> Any:
 
 
 async def example_of(session: AsyncSession, document_id: UUID) -> bytes | None:
-    found = await session.scalar(select(Layout.example).where(Layout.document_id == document_id))
-    return bytes(found) if found is not None else None
+    example = await session.scalar(select(Layout.example).where(Layout.document_id == document_id))
+    return bytes(example) if example is not None else None
 
 
 async def said_type(session: AsyncSession, document_id: UUID) -> str | None:
@@ -210,12 +210,14 @@ async def fields_of(session: AsyncSession, document_id: UUID) -> set[str]:
 
 async def remove(session: AsyncSession, request_id: UUID) -> int:
     """Forget what was said of a request's documents, and what was learnt of it; how many things that were."""
-    found = list(await session.scalars(select(TABLE.c.document_id).where(TABLE.c.request_id == request_id)))
-    ids = {each for each in found if each is not None}
+    document_ids = list(
+        await session.scalars(select(TABLE.c.document_id).where(TABLE.c.request_id == request_id))
+    )
+    ids = {each for each in document_ids if each is not None}
     for table in (KEYS, LAYOUTS):
         await session.execute(delete(table).where(table.c.document_id.in_(ids)))
     await session.execute(delete(TABLE).where(TABLE.c.request_id == request_id))
-    return len(found)
+    return len(document_ids)
 
 
 async def listing(
@@ -244,14 +246,14 @@ async def subject_of(
         .where(Page.request_id == request_id, Page.page_index.in_(list(page_indices)))
         .order_by(Page.page_index)
     )
-    found = list(await session.execute(query))
-    places = {row.page_index: row.file_page for row in found}
+    page_rows = list(await session.execute(query))
+    places = {row.page_index: row.file_page for row in page_rows}
     return Subject(
         tenant_id,
         request_id,
         document_id,
         tuple(page_indices),
         tuple(places.get(index, index) for index in page_indices),
-        found[0].blob_key if found else None,
-        found[0].name if found else None,
+        page_rows[0].blob_key if page_rows else None,
+        page_rows[0].name if page_rows else None,
     )

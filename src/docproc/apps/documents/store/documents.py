@@ -76,8 +76,8 @@ async def restate(
 ) -> set[UUID]:
     """How sure the type and boundaries of documents are now, by id; returns the ids of all there are."""
     columns = [TABLE.c[name] for name in UNKNOWN]
-    found = await session.execute(select(TABLE.c.id, *columns).where(TABLE.c.request_id == request_id))
-    stored = {row.id: dict(zip(UNKNOWN, row[1:], strict=True)) for row in found}
+    before = await session.execute(select(TABLE.c.id, *columns).where(TABLE.c.request_id == request_id))
+    stored = {row.id: dict(zip(UNKNOWN, row[1:], strict=True)) for row in before}
     changed = [
         {"id": key, **now_is}
         for key, now_is in standing.items()
@@ -114,5 +114,5 @@ async def set_count(session: AsyncSession, request_id: UUID, number: int) -> Non
 async def of_request(session: AsyncSession, request_id: UUID) -> list[Document]:
     """In page order."""
     query = select(Document).where(Document.request_id == request_id)
-    found = await session.scalars(query.execution_options(populate_existing=True))
-    return sorted(found, key=lambda document: (document.page_indices or [0])[0])
+    stored = await session.scalars(query.execution_options(populate_existing=True))
+    return sorted(stored, key=lambda document: (document.page_indices or [0])[0])

@@ -17,7 +17,7 @@ async def erase(session: AsyncSession, request_id: UUID) -> None:
     corrected = await session.scalars(
         select(Correction.document_id).where(Correction.request_id == request_id).distinct()
     )
-    documents = {found for found in (*standing, *corrected) if found is not None}
+    documents = {document_id for document_id in (*standing, *corrected) if document_id is not None}
     for table in (LayoutKey, Layout):
         await session.execute(delete(table).where(table.document_id.in_(documents)))
     spoken_of = or_(Correction.request_id == request_id, Correction.document_id.in_(documents))

@@ -71,7 +71,7 @@ async def files(session: AsyncSession, request_id: UUID) -> list[File]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FilePage:
     """Where a page's picture comes from."""
 
     blob_key: str | None
@@ -79,11 +79,11 @@ class Place:
     rotation: int
 
 
-async def place(session: AsyncSession, request_id: UUID, page_index: int) -> Place | None:
+async def place(session: AsyncSession, request_id: UUID, page_index: int) -> FilePage | None:
     query = (
         select(File.blob_key, Page.file_page, Page.rotation)
         .join(File, (File.request_id == Page.request_id) & (File.file_index == Page.file_index))
         .where(Page.request_id == request_id, Page.page_index == page_index)
     )
-    found = (await session.execute(query)).first()
-    return Place(*found) if found else None
+    row = (await session.execute(query)).first()
+    return FilePage(*row) if row else None

@@ -20,6 +20,11 @@ def text(language: str, key: str, /, **values: object) -> str:
     return _catalogue().text(language, key, **values)
 
 
+def maybe(language: str, key: str) -> str | None:
+    """A text that there may be."""
+    return raw(language, key) if key in _catalogue() else None
+
+
 def raw(language: str, key: str) -> str:
     """As a script of a page fills it in: its `{values}` stay."""
     return _catalogue().raw(language, key)

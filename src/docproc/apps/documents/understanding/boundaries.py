@@ -5,20 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy
 
 from docproc.apps.documents.understanding import page_pairs
-from docproc.apps.documents.understanding.models import arrays
-from docproc.apps.documents.understanding.page_says import marks
+from docproc.apps.documents.understanding.models import PACKAGED, arrays
+from docproc.apps.documents.understanding.page_marks import marks
 
 __all__ = ["MODEL", "Group", "PageKind", "group", "marks", "probability"]
 
 MODEL = "boundaries"
-_LEAST = 0.005  # nobody is surer than that
-_BLANK = 0.1  # that a blank page is more than the back of the sheet before
+# Probabilities are kept between this and 1 minus this: the model has not seen enough to be surer.
+_LEAST = 0.005
+# Probability that a blank page begins a document; most are the empty back of the sheet before.
+_BLANK = 0.1
 _NOTHING_SAID = 0.3
 _DOUBTFUL_TYPE, _FOR_SURE_NOT = 0.8, 0.2
 
@@ -57,12 +58,12 @@ class Group:
         return min([first, *(1 - other for other in others)])
 
 
-def group(pages: Sequence[PageKind], *, by_file: bool = False, models: Path | None = None) -> list[Group]:
+def group(pages: Sequence[PageKind], *, by_file: bool = False) -> list[Group]:
     """The documents that pages in a row make up; pages of unknown type belong to none and end one.
 
-    `by_file` takes each file as one document. `models` is a folder of weights learnt here (see `models`).
+    `by_file` takes each file as one document.
     """
-    seen = _settled(pages, by_file, models)
+    seen = _settled(pages, by_file)
     groups: list[Group] = []
     run: list[int] = []
     for place, now in enumerate(seen):
@@ -88,7 +89,7 @@ class _Seen:
     spoke: PageKind | None = None  # the last page of its file that has words: itself, unless it is blank
 
 
-def _settled(pages: Sequence[PageKind], by_file: bool, models: Path | None) -> list[_Seen]:
+def _settled(pages: Sequence[PageKind], by_file: bool) -> list[_Seen]:
     seen: list[_Seen] = []
     for place, page in enumerate(pages):
         is_first = place == 0 or pages[place - 1].file_index != page.file_index
@@ -100,7 +101,7 @@ def _settled(pages: Sequence[PageKind], by_file: bool, models: Path | None) -> l
         elif seen[-1].kind is None:  # the page before may turn out to be of its document
             seen.append(_Seen(page.doc_type, is_settled=False, is_sure=not _may_follow(page), spoke=own))
         else:
-            seen.append(_beside(page, seen[-1], by_file, models))
+            seen.append(_beside(page, seen[-1], by_file))
     return seen
 
 
@@ -111,16 +112,16 @@ def _may_follow(page: PageKind) -> bool:
     return bool(little) or page.confidence < _DOUBTFUL_TYPE
 
 
-def _beside(page: PageKind, left: _Seen, by_file: bool, models: Path | None) -> _Seen:
+def _beside(page: PageKind, left: _Seen, by_file: bool) -> _Seen:
     """A page whose left neighbour is known."""
-    chance = 0.0 if by_file else _begins(left, page, models)
+    chance = 0.0 if by_file else _begins(left, page)
     spoke = left.spoke if page.marks.get("blank") else page
     if chance < 0.5:
         return _Seen(left.kind, chance, left.is_settled and left.is_sure, left.is_sure, spoke)
     return _Seen(page.doc_type, chance, left.is_sure, left.is_sure or not _may_follow(page), spoke)
 
 
-def _begins(left: _Seen, page: PageKind, models: Path | None) -> float:
+def _begins(left: _Seen, page: PageKind) -> float:
     """The probability that a document begins here."""
     before, kind, own = left.spoke, left.kind or "", page.doc_type or ""
     if page.begins is not None:
@@ -129,7 +130,7 @@ def _begins(left: _Seen, page: PageKind, models: Path | None) -> float:
         return _BLANK
     if before is None:  # only blank pages so far
         return 1 - _BLANK
-    chance = probability(before.marks, page.marks, kind, own, models)
+    chance = probability(before.marks, page.marks, kind, own)
     if own == kind or page_pairs.continues_numbering(before.marks, page.marks):
         return chance
     says_little = page.marks.get("short") or page_pairs.is_next(before.marks, page.marks)
@@ -143,16 +144,15 @@ def probability(
     page: Mapping[str, Any],
     kind_before: str,
     kind: str,
-    models: Path | None = None,
 ) -> float:
     """That `page` begins a document, by what both pages say of themselves."""
     if not before or not page:
         return _NOTHING_SAID if kind == kind_before else 1 - _NOTHING_SAID
     if (plainly := page_pairs.said(before, page)) is not None:
         return plainly
-    weights = arrays(MODEL, models)["weights"]
-    if len(weights) != page_pairs.WIDTH:  # learnt by another version, which saw other things
-        weights = arrays(MODEL)["weights"]
+    weights = arrays(MODEL)["weights"]
+    if len(weights) != page_pairs.WIDTH:  # trained by a version with other features
+        weights = arrays(MODEL, PACKAGED)["weights"]
     score = float(weights.astype(numpy.float32) @ page_pairs.vector(before, page, kind_before, kind))
     return min(max(1 / (1 + math.exp(-score)), _LEAST), 1 - _LEAST)
 

@@ -5,28 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy
 import numpy.typing
 
-from docproc.apps.documents.understanding import page_features, rules
-from docproc.apps.documents.understanding.models import Arrays, arrays
+from docproc.apps.documents.understanding import page_evidence, page_features
+from docproc.apps.documents.understanding.models import PACKAGED, Arrays, arrays
 from docproc.apps.documents.understanding.page_features import Names
+from docproc.apps.documents.understanding.types import loader
+from docproc.apps.documents.understanding.types.document_type import Evidence
 from docproc.reading.codes.hint import type_hint
 from docproc.reading.page import PageText
 
-OTHER = rules.OTHER
-TYPES = rules.TYPES
+OTHER = page_evidence.OTHER
+TYPES = page_evidence.TYPES
 MODEL = "classifier"
-_BLANK_OTHER = 0.8  # a page without words is `other`, but not for sure
-_SCALE = 1.3  # hand-written scores are this much wider than logarithms of odds
-_NO_KEYWORD = 2.0  # a single phrase of a workflow's type is not enough against `other`
+# The logit of `other` for a page without words, where all others are 0: `other`, with low confidence.
+_BLANK_OTHER = 0.8
+# Hand-written scores are divided by this to become logits (log-odds), as the model gives them.
+_SCALE = 1.3
+# Subtracted from the logit of a type that only a workflow knows, so that one matching phrase does not yet win
+# against `other`.
+_NO_KEYWORD = 2.0
+# Such types compete with `other`, whose log-probability counts as this much at least.
 _LEAST_OTHER = math.log(0.003)
-_CODE = 7.0  # a code that only one type of document carries …
-_PROVEN = 0.99  # … whatever the words say: together the types that carry it have this much at least
-# The tax agency's code and an attached invoice are on receipts, too: which of them it is, the page says.
-_BESIDE = dict.fromkeys(("invoice", "receipt"), frozenset({"invoice", "receipt"}))
+# Added to the logit of the type that a code on the page (QR, attached invoice, machine-readable zone) proves.
+_CODE = 7.0
+# Whatever the words say, the types that carry such a code have together at least this probability.
+_PROVEN = 0.99
 
 Floats = numpy.typing.NDArray[numpy.float32]
 
@@ -51,28 +57,34 @@ class Weights:
     temperature: float
 
 
-def classify(
-    page: PageText, types: Mapping[str, Sequence[str]] | None = None, *, models: Path | None = None
-) -> Classification:
-    """The most likely type of a page; `types` adds types by phrases that their pages contain.
-
-    `models` is a folder of weights learnt in this installation; without it the packaged ones count.
+def classify(page: PageText, types: Mapping[str, Sequence[str] | Evidence] | None = None) -> Classification:
+    """The most likely type of a page; `types` adds types by phrases that their pages contain, or by all that
+    speaks for them.
     """
-    model = _weights(models)
+    model = _weights()
     if not any(sign.isalnum() for word in page.words for sign in word.text):
         kinds = dict.fromkeys((*model.classes, *(types or ())), 0.0)
         return _softmax(kinds | {OTHER: _BLANK_OTHER})
-    told = rules.tell(page.text)
+    told = page_evidence.tell(page.text)
     logits = model.weights @ page_features.vector(page, told, model.columns, model.names)
     scores = dict(zip(model.classes, (logits / model.temperature).tolist(), strict=True))
     if hint := type_hint(page.codes, page.text):
         scores[hint] = scores.get(hint, 0.0) + _CODE
-        scores = _proven(scores, _BESIDE.get(hint, frozenset({hint})))
+        scores = _proven(scores, _carriers(hint))
     return _softmax(_with_keywords(scores, types or {}, page.text))
 
 
+def _carriers(doc_type: str) -> frozenset[str]:
+    """The types whose pages carry the codes of this one."""
+    known = loader.shipped().get(doc_type)
+    return frozenset({doc_type, *(known.codes_shared_with if known else ())})
+
+
 def _proven(scores: dict[str, float], types: frozenset[str]) -> dict[str, float]:
-    """The same order among `types`; all others together are left what a proof leaves to doubt."""
+    """Logits by which `types` together have at least the probability `_PROVEN`.
+
+    The logits of `types` stay; those of all others are lowered by one amount, which keeps their order.
+    """
     others = [score for name, score in scores.items() if name not in types]
     inside = _log_sum(score for name, score in scores.items() if name in types)
     excess = _log_sum(others) - (inside + math.log((1 - _PROVEN) / _PROVEN)) if others else 0.0
@@ -82,17 +94,17 @@ def _proven(scores: dict[str, float], types: frozenset[str]) -> dict[str, float]
 
 
 def _with_keywords(
-    scores: dict[str, float], types: Mapping[str, Sequence[str]], text: str
+    scores: dict[str, float], types: Mapping[str, Sequence[str] | Evidence], text: str
 ) -> dict[str, float]:
     """A type the model does not know competes with `other`: what it looks like is not known either."""
     if not types:
         return scores
     whole = _log_sum(scores.values())
     unknown = max(scores.get(OTHER, whole + _LEAST_OTHER) - whole, _LEAST_OTHER) + whole
-    found = {name: rules.keyword_score(given, text) / _SCALE for name, given in types.items()}
+    by_keywords = {name: page_evidence.keyword_score(given, text) / _SCALE for name, given in types.items()}
     added = {
         name: scores[name] + score if name in scores else unknown + score - _NO_KEYWORD
-        for name, score in found.items()
+        for name, score in by_keywords.items()
     }
     return scores | added
 
@@ -110,17 +122,18 @@ def _softmax(scores: Mapping[str, float]) -> Classification:
     return Classification(best, likely[best], likely)
 
 
-def _weights(folder: Path | None) -> Weights:
-    found = arrays(MODEL, folder)
-    if folder is not None and not _fits(found):
-        found = arrays(MODEL)
-    known = _KNOWN.get(id(found))
-    if known is None or known[0] is not found:
-        known = _KNOWN[id(found)] = (found, unpacked(found))
+def _weights() -> Weights:
+    """Those in use (`models.using`); those of another version are passed over."""
+    learnt = arrays(MODEL)
+    known = _KNOWN.get(id(learnt))
+    if known is None or known[0] is not learnt:
+        usable = learnt if _fits(learnt) else arrays(MODEL, PACKAGED)
+        known = _KNOWN[id(learnt)] = (learnt, unpacked(usable))
     return known[1]
 
 
-# By identity of the arrays, which are kept beside so that the identity stays theirs.
+# Unpacked weights by `id()` of the arrays they come from. The arrays are kept in the value: were they freed,
+# another object could get the same id.
 _KNOWN: dict[int, tuple[Arrays, Weights]] = {}
 
 

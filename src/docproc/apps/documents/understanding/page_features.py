@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
 import numpy.typing
 
-from docproc.apps.documents.understanding import rules
-from docproc.reading.folding import fold
+from docproc.apps.documents.understanding import page_evidence
 from docproc.reading.page import PageText
 
 Vector = numpy.typing.NDArray[numpy.float32]
@@ -19,8 +17,9 @@ Vector = numpy.typing.NDArray[numpy.float32]
 _AMOUNT = re.compile(r"[-+]?[$€£]?\d{1,3}(?:[.,' ]?\d{3})*[.,]\d{2}[€$£]?-?$")
 _DATE = re.compile(r"\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}$")
 _TIME = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?$")
-# The groups weigh less the easier they learn by heart: strong penalties, written as small steps.
-_SCORE_STEP, _TITLE_STEP, _PHRASE_STEP, _WORD_STEP = 0.35, 0.35, 0.4, 0.2
+# Scale of each group of features. One L2 penalty holds for all weights, so a group with a smaller scale is
+# penalised more: those that overfit most easily (single words) get the smallest.
+_SCORE_STEP, _TITLE_STEP, _PHRASE_STEP, WORD_STEP = 0.35, 0.35, 0.4, 0.2
 _LAYOUT = 22
 _FEW_WORDS = 25
 _TITLED = 1.0  # what a page calls itself decides unless much speaks against it
@@ -39,7 +38,7 @@ class Names:
         return _LAYOUT + 3 * len(self.types) + len(self.phrases) + len(self.words)
 
 
-def vector(page: PageText, told: rules.Told, columns: dict[str, int], names: Names) -> Vector:
+def vector(page: PageText, told: page_evidence.Told, columns: dict[str, int], names: Names) -> Vector:
     """`columns` has the place of each phrase and word (see `columns_of`)."""
     made = numpy.zeros(names.width, dtype=numpy.float32)
     made[:_LAYOUT] = _layout(page, told)
@@ -47,14 +46,14 @@ def vector(page: PageText, told: rules.Told, columns: dict[str, int], names: Nam
     for place, kind in enumerate(names.types, start=_LAYOUT):
         made[place] = _SCORE_STEP * told.scores.get(kind, 0.0)
         made[place + kinds] = _TITLE_STEP * told.titles.get(kind, 0.0)
-    if (titled := rules.best_title(told.titles)) in names.types:
+    if (titled := page_evidence.best_title(told.titles)) in names.types:
         made[_LAYOUT + 2 * kinds + names.types.index(titled)] = _TITLED
     for phrase in told.found:
         if (place := columns.get(phrase, -1)) >= 0:
             made[place] = _PHRASE_STEP
     for word in told.vocabulary:
         if (place := columns.get(word, -1)) >= 0:
-            made[place] = _WORD_STEP
+            made[place] = WORD_STEP
     return made
 
 
@@ -64,7 +63,7 @@ def columns_of(names: Names) -> dict[str, int]:
     return {name: start + place for place, name in enumerate((*names.phrases, *names.words))}
 
 
-def _layout(page: PageText, told: rules.Told) -> list[float]:
+def _layout(page: PageText, told: page_evidence.Told) -> list[float]:
     words, lines = page.words, page.lines
     count = max(len(words), 1)
     texts = [word.text for word in words]
@@ -97,14 +96,3 @@ def _layout(page: PageText, told: rules.Told) -> list[float]:
         float(is_sheet),
         float(is_sheet and names_two),
     ]
-
-
-def spread_words(pages: Sequence[tuple[str, str]], least_sources: int, least_pages: int) -> list[str]:
-    """Words that several sources share, given (source, text): what only one says is learnt by heart."""
-    sources: dict[str, set[str]] = {}
-    counts: dict[str, int] = {}
-    for source, text in pages:
-        for word in set(re.findall(r"[a-z]{3,}", fold(text))):
-            sources.setdefault(word, set()).add(source)
-            counts[word] = counts.get(word, 0) + 1
-    return sorted(w for w, seen in sources.items() if len(seen) >= least_sources and counts[w] >= least_pages)

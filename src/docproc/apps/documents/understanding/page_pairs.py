@@ -11,9 +11,11 @@ import numpy.typing
 Vector = numpy.typing.NDArray[numpy.float32]
 Marks = Mapping[str, Any]
 
+# Types of one page, and types that go on over many. Each has a column of the vector, in this order: trained
+# weights (`boundaries.npz`) count on it, so that a change here means to train anew.
 ONE_PAGE = ("receipt", "payslip", "id_card")
-LONG = ("contract", "bank_statement", "invoice")  # that go on over many pages
-WIDTH = 41
+LONG = ("contract", "bank_statement", "invoice")
+WIDTH = 41  # columns of the vector
 
 
 def vector(before: Marks, page: Marks, kind_before: str, kind: str) -> Vector:

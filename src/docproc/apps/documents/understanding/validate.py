@@ -24,16 +24,19 @@ from stdnum.mx import rfc as mexican_numbers
 from stdnum.us import ein as employer_numbers
 from stdnum.us import ssn as american_social_numbers
 
+from docproc.apps.documents.understanding.reason import Code, Reason
 from docproc.reading import mrz
 
+_Rule = Callable[[str], Reason | None]
 
-def check(kind: str, value: str) -> str | None:
-    """The problem with `value` in a sentence, or None when it stands; `kind` is one of `KINDS`."""
+
+def check(kind: str, value: str) -> Reason | None:
+    """What is wrong with `value`, or None when it stands; `kind` is one of `KINDS`."""
     try:
         rule = _RULES[kind]
     except KeyError:
         raise ValueError(f"no validator is called {kind!r}; there are {', '.join(sorted(_RULES))}") from None
-    return rule(value.strip()) if value.strip() else "The value is empty."
+    return rule(value.strip()) if value.strip() else Reason(Code.EMPTY)
 
 
 def holds(kind: str, value: str) -> bool:
@@ -45,13 +48,21 @@ def compact(value: str) -> str:
     return re.sub(r"[\s.\-/]", "", value).upper()
 
 
-def _by_check_digit(
-    name: str, is_valid: Callable[[str], bool], why: str = "its check digits do not match"
-) -> Callable[[str], str | None]:
-    def problem(value: str) -> str | None:
-        return None if is_valid(compact(value)) else f"{value} is not a valid {name}: {why}."
+def _wrong(code: Code, value: str, **facts: str) -> Reason:
+    return Reason(code, {"value": value, **facts})
+
+
+def _valid(is_valid: Callable[[str], bool], code: Code, **facts: str) -> _Rule:
+    """One that stands where the number without its separators is valid."""
+
+    def problem(value: str) -> Reason | None:
+        return None if is_valid(compact(value)) else _wrong(code, value, **facts)
 
     return problem
+
+
+def _by_check_digits(**kinds: Callable[[str], bool]) -> dict[str, _Rule]:
+    return {kind: _valid(is_valid, Code.CHECK_DIGITS, kind=kind) for kind, is_valid in kinds.items()}
 
 
 # Whose number it is shows in the number: of these, one that fits nobody was misread or made up.
@@ -66,11 +77,11 @@ _TAX_NUMBERS: tuple[Callable[[str], bool], ...] = (
 )
 
 
-def _tax_id(value: str) -> str | None:
+def _tax_id(value: str) -> Reason | None:
     number = compact(value)
     if any(is_valid(number) for is_valid in _TAX_NUMBERS):
         return None
-    return f"{value} is neither a valid Spanish NIF nor a European VAT number."
+    return _wrong(Code.NOBODYS_TAX_ID, value)
 
 
 def _is_social_security_number(number: str) -> bool:
@@ -86,65 +97,67 @@ def _is_card_number(number: str) -> bool:
     return bool(re.fullmatch(r"\d{13,19}", number)) and luhn.is_valid(number)
 
 
-def _date(value: str) -> str | None:
+def _date(value: str) -> Reason | None:
     try:
         parsed = date.fromisoformat(value)
     except ValueError:
-        return f"{value} is not a date: write it as year-month-day, such as 2026-03-12."
-    return (
-        None if 1900 <= parsed.year <= 2100 else f"{value} is not a likely date: the year is {parsed.year}."
-    )
+        return _wrong(Code.NOT_A_DATE, value)
+    is_likely = 1900 <= parsed.year <= 2100
+    return None if is_likely else _wrong(Code.UNLIKELY_DATE, value, year=str(parsed.year))
 
 
-def _amount(value: str) -> str | None:
+def _amount(value: str) -> Reason | None:
     try:
         amount = Decimal(value)
     except InvalidOperation:
-        return f"{value} is not an amount: write it with a point and no thousands, such as 1250.00."
-    return None if amount.is_finite() else f"{value} is not an amount."
+        return _wrong(Code.NOT_AN_AMOUNT, value)
+    return None if amount.is_finite() else _wrong(Code.NOT_FINITE, value)
 
 
-def _date_not_future(value: str) -> str | None:
+def _date_not_future(value: str) -> Reason | None:
     if problem := _date(value):
         return problem
     # A day of grace: documents come from other time zones.
-    return f"{value} is in the future." if date.fromisoformat(value) > _today() + timedelta(days=1) else None
+    is_future = date.fromisoformat(value) > _today() + timedelta(days=1)
+    return _wrong(Code.IN_THE_FUTURE, value) if is_future else None
 
 
 def _today() -> date:
     return datetime.now(UTC).date()
 
 
-def _positive(value: str) -> str | None:
-    return _amount(value) or (None if Decimal(value) > 0 else f"{value} is not above zero.")
+def _positive(value: str) -> Reason | None:
+    return _amount(value) or (None if Decimal(value) > 0 else _wrong(Code.NOT_POSITIVE, value))
 
 
-def _currency(value: str) -> str | None:
-    return None if re.fullmatch(r"[A-Z]{3}", value) else f"{value} is not a currency code such as EUR."
+def _currency(value: str) -> Reason | None:
+    return None if re.fullmatch(r"[A-Z]{3}", value) else _wrong(Code.NOT_A_CURRENCY, value)
 
 
-def _mrz(value: str) -> str | None:
+def _mrz(value: str) -> Reason | None:
     holder = mrz.parse(value.splitlines())
     if holder is None:
-        return "The text holds no machine-readable zone."
-    return None if holder.valid else "The check digits of the machine-readable zone do not match."
+        return Reason(Code.NO_ZONE)
+    return None if holder.valid else Reason(Code.ZONE_CHECK_DIGITS)
 
 
-_RULES: dict[str, Callable[[str], str | None]] = {
-    "nif": _by_check_digit("NIF", nif_numbers.is_valid),
-    "cif": _by_check_digit("CIF", cif_numbers.is_valid),
-    "dni": _by_check_digit("DNI", dni_numbers.is_valid),
-    "nie": _by_check_digit("NIE", nie_numbers.is_valid),
-    "vat": _by_check_digit("VAT number", vat_numbers.is_valid),
-    "iban": _by_check_digit("IBAN", iban_numbers.is_valid),
+_RULES: dict[str, _Rule] = {
+    **_by_check_digits(
+        nif=nif_numbers.is_valid,
+        cif=cif_numbers.is_valid,
+        dni=dni_numbers.is_valid,
+        nie=nie_numbers.is_valid,
+        vat=vat_numbers.is_valid,
+        iban=iban_numbers.is_valid,
+        ccc=ccc_numbers.is_valid,
+        naf=_is_social_security_number,
+        cups=cups_numbers.is_valid,
+        cadastral_reference=cadastral_numbers.is_valid,
+        credit_card=_is_card_number,
+    ),
     "tax_id": _tax_id,
-    "bic": _by_check_digit("BIC", bic_numbers.is_valid, "it does not look like one"),
-    "ccc": _by_check_digit("account number (CCC)", ccc_numbers.is_valid),
-    "naf": _by_check_digit("Spanish social security number (NAF)", _is_social_security_number),
-    "cups": _by_check_digit("supply point number (CUPS)", cups_numbers.is_valid),
-    "cadastral_reference": _by_check_digit("cadastral reference", cadastral_numbers.is_valid),
-    "credit_card": _by_check_digit("card number", _is_card_number),
-    "postal_code": _by_check_digit("Spanish postal code", postal_codes.is_valid, "there is no such province"),
+    "bic": _valid(bic_numbers.is_valid, Code.MALFORMED, kind="bic"),
+    "postal_code": _valid(postal_codes.is_valid, Code.NO_SUCH_PROVINCE),
     "date": _date,
     "date_not_future": _date_not_future,
     "amount": _amount,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -35,6 +37,27 @@ def _parse(text: str) -> dict[str, Any]:
             raise UsageError(f"--filter {text!r}: {pair!r} is no parameter", remedy="Write NAME:key=value")
         spec[key.strip()] = value.strip()
     return spec
+
+
+def check_target(out: Path, film: Path) -> None:
+    """Before hours of work: raises UsageError for a place where the new film cannot be put."""
+    if out.is_dir():
+        raise UsageError(f"--out {out} is a folder", remedy=f"Name a file in it: {out / 'output.mp4'}")
+    if out.exists() and out.samefile(film):
+        raise UsageError(f"--out {out} is the film itself", remedy="Name another file")
+    check_folder(out.parent)
+
+
+def check_folder(folder: Path) -> None:
+    """Made, and something can be written there; else raises UsageError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise UsageError(
+            f"nothing can be written to {folder}: {error.strerror}", remedy="Name another place"
+        ) from error
 
 
 class FrameBar:

@@ -10,7 +10,16 @@ from uuid import uuid4
 
 import typer
 
-from docproc.apps.video.cli.options import AsJson, Codec, Filters, FrameBar, Processing, parse_filters
+from docproc.apps.video.cli.options import (
+    AsJson,
+    Codec,
+    Filters,
+    FrameBar,
+    Processing,
+    check_folder,
+    check_target,
+    parse_filters,
+)
 from docproc.errors import UsageError
 from docproc.settings import Settings
 from docproc.terminal.output import console, load_settings, print_json, run_async
@@ -25,12 +34,15 @@ def run(
     processes: int = typer.Option(
         None, "--processes", min=1, help="Frames filtered at once (default DOCPROC_PROCESSES, the cores)"
     ),
-    frames: Path = typer.Option(None, "--frames", file_okay=False, help="Keep the filtered frames there"),
+    frames: Path = typer.Option(None, "--frames", help="Keep the filtered frames there"),
     as_json: bool = AsJson,
 ) -> None:
     """Filter a film here and now, in processes of this machine; needs no server and no Redis."""
     if not file.is_file():
         raise UsageError(f"there is no file {file}", remedy="Name a film")
+    check_target(out, file)
+    if frames is not None:
+        check_folder(frames)
     settings = load_settings()
     count = processes or settings.processes
     kept = tempfile.TemporaryDirectory(prefix="docproc-video-", ignore_cleanup_errors=True)
@@ -99,9 +111,7 @@ class _Run:
         return {**metrics, "output_path": str(self.out), "size_bytes": self.out.stat().st_size}
 
     def _keep(self, session: Any) -> None:
-        self.out.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(session.output, self.out)
         if self.frames is not None:
-            self.frames.mkdir(parents=True, exist_ok=True)
             for path in sorted(session.frames.glob("frame_*")):
                 shutil.move(path, self.frames / path.name)

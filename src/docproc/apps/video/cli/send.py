@@ -10,7 +10,15 @@ from uuid import UUID
 
 import typer
 
-from docproc.apps.video.cli.options import AsJson, Codec, Filters, FrameBar, Processing, parse_filters
+from docproc.apps.video.cli.options import (
+    AsJson,
+    Codec,
+    Filters,
+    FrameBar,
+    Processing,
+    check_target,
+    parse_filters,
+)
 from docproc.errors import UsageError
 from docproc.settings import Settings
 from docproc.terminal.output import console, errors, load_settings, print_json, run_async
@@ -33,6 +41,9 @@ def send(
     callback_url: str = typer.Option(
         None, "--callback-url", help="Where the request's answers are sent, too"
     ),
+    patience: float = typer.Option(
+        60.0, "--patience", min=0, help="Seconds that a server which went away may take to come back"
+    ),
     as_json: bool = AsJson,
 ) -> None:
     """Send a film to a video server, wait, and write the film it makes; exit 1 when it cannot."""
@@ -40,6 +51,7 @@ def send(
         raise UsageError(f"there is no file {video}", remedy="Name a film with --video")
     if ipv4 and ipv6:
         raise UsageError("--ipv4 and --ipv6 contradict each other", remedy="Give one of them")
+    check_target(out, video)
     settings = load_settings()
     from docproc.apps.video.client import Address, Wish
 
@@ -47,7 +59,8 @@ def send(
     if ipv4 and host == "::1":
         host = "127.0.0.1"
     wish = Wish(processing, parse_filters(filters), codec, _token(settings), session, callback_url)
-    result = run_async(_send(Address(host, port, family), video, wish, out, preview, as_json))
+    address = Address(host, port, family)
+    result = run_async(_send(address, video, wish, out, patience, preview, as_json))
     metrics = {**result["metrics"], "session_id": result["session_id"], "size_bytes": result["size_bytes"]}
     metrics["output_path"] = str(out)
     if as_json:
@@ -63,7 +76,7 @@ def _token(settings: Settings) -> str | None:
 
 
 async def _send(
-    address: Any, film: Path, wish: Any, out: Path, preview: bool, as_json: bool
+    address: Any, film: Path, wish: Any, out: Path, patience: float, preview: bool, as_json: bool
 ) -> dict[str, Any]:
     from docproc.apps.video.client import send_film
 
@@ -82,4 +95,4 @@ async def _send(
             else:
                 bar.show(what, done, total)
 
-        return await send_film(address, film, wish, out, tell, acknowledged)
+        return await send_film(address, film, wish, out, tell, acknowledged, patience)

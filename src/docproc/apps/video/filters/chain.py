@@ -58,9 +58,14 @@ class Chain:
             images = [one.apply(images[place - one.history : place + 1]) for place in last]
         return images[-1]
 
-    def size(self, width: int, height: int) -> tuple[int, int]:
+    def size(self, width: int, height: int, most_pixels: int | None = None) -> tuple[int, int]:
+        """Of its results. Raises VideoError where a frame would become too large on its way."""
         for one in self.filters:
             width, height = one.size(width, height)
+            if most_pixels is not None and width * height > most_pixels:
+                made = f"{one.name} would make frames of {width} × {height}"
+                said = f"{made}, at most {most_pixels} pixels are taken"
+                raise VideoError(said, code=Code.RESOLUTION_TOO_LARGE)
         return width, height
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 import cv2
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from docproc.apps.video.filters.filter import Filter, Image, Parameters
 
@@ -60,6 +61,15 @@ class WatermarkParameters(Parameters):
     opacity: float = Field(default=0.6, gt=0, le=1)
     # Of the letters, as a share of the picture's height.
     height: float = Field(default=0.05, gt=0, le=0.5)
+
+    @field_validator("text")
+    @classmethod
+    def _can_be_drawn(cls, value: str) -> str:
+        """OpenCV's font would draw a question mark for everything else."""
+        if value.isascii() and value.isprintable():
+            return value
+        plain = "".join(one for one in unicodedata.normalize("NFKD", value) if " " <= one <= "~")
+        raise ValueError(f"the font has plain Latin letters only, as in {plain!r}")
 
 
 class Watermark(Filter[WatermarkParameters]):

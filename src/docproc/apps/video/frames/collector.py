@@ -95,7 +95,7 @@ class FrameCollector:
         for index, waited in list(self.waiting.items()):
             if now - max(waited.sent_at, self._last_arrival) > self.timeout_seconds:
                 del self.waiting[index]
-                facts = failure_facts(index, f"no worker filtered it in {self.timeout_seconds:g} s")
+                facts = failure_facts(waited.job, f"no worker filtered it in {self.timeout_seconds:g} s")
                 self.files.write_failure(index, facts)  # a worker that comes too late lets it be
                 self._arrived[index] = facts
 

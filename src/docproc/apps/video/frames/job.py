@@ -81,13 +81,18 @@ def give_up(folder: Path, job: Job, error: BaseException) -> None:
     """Say that the original takes the frame's place. Raises OSError where not even that can be written."""
     files = FrameFiles(Sessions(folder).of(job.session_id).frames)
     if files.folder.is_dir() and not files.is_settled(job.index):
-        files.write_failure(job.index, failure_facts(job.index, error))
+        files.write_failure(job.index, failure_facts(job, error))
 
 
-def failure_facts(index: int, error: BaseException | str) -> dict[str, Any]:
+def failure_facts(job: Job, error: BaseException | str) -> dict[str, Any]:
     kind = type(error).__name__ if isinstance(error, BaseException) else "timed out"
-    number = getattr(error, "errno", None)
-    return {"frame": index, "reason": kind, "message": str(error)[:500], "errno": number}
+    return {
+        "frame": job.index,
+        "seconds": job.seconds,
+        "reason": kind,
+        "message": str(error)[:500],
+        "errno": getattr(error, "errno", None),
+    }
 
 
 def pin_threads() -> None:

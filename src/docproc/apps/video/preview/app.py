@@ -146,8 +146,11 @@ def gif(said: str) -> Response:
 
 @pages.get("/session/<said>/frame/<int:index>")
 def frame(said: str, index: int) -> Response:
-    """The frame as the worker wrote it; `?width=` makes a small JPEG of it."""
+    """The frame as the worker wrote it; `?width=` makes a small JPEG of it. Of a frame that could not be
+    filtered, the original, which is in the film."""
     session, width = _session(said), _width()
+    if FrameFiles(session.frames).failure(index).is_file():
+        return _picture(_place().originals.jpeg(session, index, width))
     if width is None:
         path = FrameFiles(session.frames).png(index)
         return send_file(path, mimetype="image/png", conditional=True) if path.is_file() else _no_frame()

@@ -72,27 +72,43 @@ class OriginalFrames:
 
     def __init__(self) -> None:
         self._children = Children(1, partial(prepare, CHILD_MB, []))
-        self.jpeg = lru_cache(128)(self._jpeg)
+        self._kept = lru_cache(128)(self._jpeg)
 
-    def _jpeg(self, session: Session, index: int, width: int | None) -> bytes | None:
+    def jpeg(self, session: Session, index: int, width: int | None) -> bytes | None:
+        """None while it is not there; that is asked again, whereas pictures are kept."""
+        try:
+            return self._kept(session, index, width)
+        except FileNotFoundError:
+            return None
+
+    def _jpeg(self, session: Session, index: int, width: int | None) -> bytes:
+        """Raises FileNotFoundError."""
         try:
             return jpeg(Originals(session.originals).read(index), width)
         except FileNotFoundError:
             pass  # no worker needs it any more: the film has it
-        try:
-            seconds = float(FrameFiles(session.frames).read_facts(index)["seconds"])
-        except (FileNotFoundError, KeyError, ValueError):
-            return None
-        call = self._children.submit(decode_at, (str(session.film), seconds, width))
+        call = self._children.submit(decode_at, (str(session.film), shown_at(session, index), width))
         try:
             found: bytes | None = call.future.result(DECODE_SECONDS)
-            return found
         except (DocProcError, TooLate):
             self._children.cancel(call)
-            return None
+            found = None
+        if found is None:
+            raise FileNotFoundError(f"frame {index} cannot be decoded")
+        return found
 
     def close(self) -> None:
         self._children.close()
+
+
+def shown_at(session: Session, index: int) -> float:
+    """When the frame is shown, as its worker was told. Raises FileNotFoundError while nobody knows."""
+    files = FrameFiles(session.frames)
+    try:
+        facts = files.read_failure(index) if files.failure(index).exists() else files.read_facts(index)
+        return float(facts["seconds"])
+    except (KeyError, ValueError) as error:
+        raise FileNotFoundError(f"nobody knows when frame {index} is shown") from error
 
 
 def decode_at(film: str, seconds: float, width: int | None) -> bytes | None:

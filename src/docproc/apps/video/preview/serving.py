@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import sys
 
 import structlog
 import waitress
@@ -36,10 +38,15 @@ def serve(settings: Settings, host: str, port: int) -> None:
     where = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/"
     console.print(f"preview on {where}, data in {sessions.folder}", soft_wrap=True, highlight=False)
     log.info("preview_ready", address=where)
-    # Events are sent as they happen, not when there is enough of them.
-    waitress.serve(
-        app, sockets=[listener], threads=THREADS, send_bytes=1, ident="", clear_untrusted_proxy_headers=True
-    )
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # waitress ends by it, in order
+    try:
+        # Events are sent as they happen, not when there is enough of them.
+        waitress.serve(
+            app, sockets=[listener], threads=THREADS, send_bytes=1, ident="",
+            clear_untrusted_proxy_headers=True,
+        )  # fmt: skip
+    finally:
+        app.extensions["preview"].originals.close()
 
 
 def _trusted(settings: Settings, host: str) -> list[str] | None:

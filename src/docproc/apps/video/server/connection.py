@@ -39,6 +39,7 @@ HANDSHAKE_SECONDS = 10.0
 # What a client still sends after an error is read for this long, so that the error reaches it.
 LINGER_SECONDS = 2.0
 MEGABYTE = 1024 * 1024
+TAKEN_OVER = "another client goes on with this session"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class House:
         assert mine is not None  # connections are tasks
         self.uploading[session.session_id] = mine
         if before is not None:
-            before.cancel()
+            before.cancel(TAKEN_OVER)
             await asyncio.gather(before, return_exceptions=True)
 
     def done_uploading(self, session: Session) -> None:
@@ -88,9 +89,12 @@ class Connection:
         except (EOFError, ConnectionError, TimeoutError) as error:
             log.info("client_gone", session=self._id, problem=text_for_logs(error))
             self._after_leaving()
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as end:
             with contextlib.suppress(ConnectionError, TimeoutError):
-                await self._refuse(Code.BUSY, "the server stops; go on later with this session")
+                if end.args == (TAKEN_OVER,):
+                    await self._refuse(Code.TAKEN_OVER, TAKEN_OVER)
+                else:
+                    await self._refuse(Code.BUSY, "the server stops; go on later with this session")
             raise
         except DocProcError as error:
             await self._refuse(Code.INTERNAL, str(error))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
+from typing import Any
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
@@ -19,6 +20,9 @@ from docproc.apps.video.settings import VideoSettings, sessions_of
 from docproc.engine.deadlines.service import Service
 from docproc.engine.running.health import HealthServer
 from docproc.engine.running.worker import Worker, unless_stopped
+from docproc.harmless import text_for_logs
+from docproc.http.callbacks.secret import check_settings
+from docproc.http.callbacks.sender import send_answers
 from docproc.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -30,6 +34,7 @@ class Server:
     """The life of the server reads from top to bottom in `run`."""
 
     def __init__(self, settings: Settings, bind: str, port: int) -> None:
+        check_settings(settings)
         self.settings = settings
         self.video = settings.section(VideoSettings)
         self.sessions = sessions_of(settings)
@@ -50,7 +55,7 @@ class Server:
         try:
             if not await unless_stopped(self.application.prepare_database(wait=True), stopping):
                 return
-            async with self._deadlines(), self._tidying():
+            async with self._alone(), self._tidying():
                 working = asyncio.create_task(self.worker.run(stopping))
                 await self.listener.start()
                 log.info("video_server_ready", port=self.listener.port, data=str(self.sessions.folder))
@@ -61,26 +66,24 @@ class Server:
             await self.application.close()
 
     @asynccontextmanager
-    async def _deadlines(self) -> AsyncIterator[None]:
-        """Embedded, the server keeps deadlines, too; elsewhere the monitor is a process of its own."""
+    async def _alone(self) -> AsyncIterator[None]:
+        """Embedded, there may be nobody else: the server keeps deadlines and sends answers to callbacks, too.
+        Elsewhere these are processes of their own (`sla_monitor`, `api_gateway`)."""
         if not self.settings.is_embedded:
             yield
             return
         watching = App(self.settings)
         try:
-            async with Service(watching).running():
+            sending = send_answers(self.settings, watching.store, watching.worker_id)
+            async with Service(watching).running(), _beside(sending):
                 yield
         finally:
             await watching.close()
 
     @asynccontextmanager
     async def _tidying(self) -> AsyncIterator[None]:
-        task = asyncio.create_task(self._keep_tidy())
-        try:
+        async with _beside(self._keep_tidy()):
             yield
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
 
     async def _keep_tidy(self) -> None:
         while True:
@@ -90,3 +93,20 @@ class Server:
                 if gone:
                     log.info("sessions_removed", sessions=len(gone))
             await asyncio.sleep(CLEAN_SECONDS)
+
+
+@asynccontextmanager
+async def _beside(job: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """It runs meanwhile, and ends with the block."""
+    task = asyncio.create_task(job)
+    task.add_done_callback(_say_why)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def _say_why(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("job_ended", problem=text_for_logs(error))

@@ -19,7 +19,7 @@ from docproc.people.availability import DAYS
 from docproc.people.desk import Desk
 from docproc.people.station.context import DeskOf, Said
 from docproc.people.station.routes.supervising import Chief, SupervisorRoute, done, shown
-from docproc.people.store import holding, supervision
+from docproc.people.store import claims, supervision
 from docproc.people.store.supervision import Wanted
 from docproc.people.supervision import overview, staff, steering
 
@@ -97,7 +97,7 @@ async def one_operator(
 
 
 def _form(request: Request, desk: Desk, operator: Operator, whom: Operator, *, is_new: bool) -> Response:
-    roles = [role for role in holding.ROLES if role in {*_may_give(desk, operator), whom.role}]
+    roles = [role for role in claims.ROLES if role in {*_may_give(desk, operator), whom.role}]
     return shown(
         request,
         "supervisor_operator.html",
@@ -139,7 +139,7 @@ async def change_operator(
 
 def _may_give(desk: Desk, operator: Operator) -> tuple[str, ...]:
     """Roles up to one's own; with authentication off there are none to guard."""
-    return holding.roles_up_to(operator.role) if desk.application.settings.auth == "on" else holding.ROLES
+    return claims.roles_up_to(operator.role) if desk.application.settings.auth == "on" else claims.ROLES
 
 
 async def _member(session: AsyncSession, operator_id: UUID, by: Operator) -> Operator:

@@ -15,7 +15,7 @@ from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.http import bodies
 from docproc.people import looking
 from docproc.people.station.context import Actor, DeskOf, Said, TaskId, who_of
-from docproc.people.store import holding
+from docproc.people.store import claims
 from docproc.people.supervision import second_reader
 
 router = APIRouter(tags=["tasks"])
@@ -62,7 +62,7 @@ class TaskList(BaseModel):
     tasks: list[TaskInfo]
 
 
-class Outcome(BaseModel):
+class ActionResult(BaseModel):
     """What became of an action."""
 
     task_id: UUID
@@ -98,7 +98,7 @@ async def list_tasks(
     async with desk.store.reading() as session:
         if person is not None:
             query = query.where(*looking.may_see(session, person))
-        found = list(await session.execute(query.order_by(*holding.ORDER).limit(limit)))
+        found = list(await session.execute(query.order_by(*claims.ORDER).limit(limit)))
         unread = await second_reader.still_to_read(session, [task.id for task, _ in found])
     if person is not None:
         await desk.look_through([task for task, _ in found], person)
@@ -119,42 +119,42 @@ def _info(task: BackofficeTask, holder: str | None, hidden: Sequence[str]) -> Ta
 
 
 @router.post("/tasks/{task_id}/claim", openapi_extra=_NOTHING, summary="Take a task")
-async def claim(desk: DeskOf, task_id: TaskId, operator: Actor) -> Outcome:
+async def claim(desk: DeskOf, task_id: TaskId, operator: Actor) -> ActionResult:
     """409 when somebody else has it or it is done."""
     task = await desk.claim(task_id, operator)
-    return Outcome(task_id=task.id, status=task.status)
+    return ActionResult(task_id=task.id, status=task.status)
 
 
 @router.post("/tasks/{task_id}/submit", openapi_extra=_NOTHING, summary="Answer a task")
 @bodies.takes(bodies.LARGE_BYTES)
-async def submit(desk: DeskOf, task_id: TaskId, operator: Actor, said: Said) -> Outcome:
+async def submit(desk: DeskOf, task_id: TaskId, operator: Actor, said: Said) -> ActionResult:
     """With what the task's kind asks for; `task_type` and `input_data` of the task say what that is."""
     await desk.submit(task_id, operator, said)
-    return Outcome(task_id=task_id, status="completed")
+    return ActionResult(task_id=task_id, status="completed")
 
 
 @router.post("/tasks/{task_id}/cannot-read", openapi_extra=_REASON, summary="Nobody can answer it")
-async def cannot_read(desk: DeskOf, task_id: TaskId, operator: Actor, said: Said) -> Outcome:
+async def cannot_read(desk: DeskOf, task_id: TaskId, operator: Actor, said: Said) -> ActionResult:
     await desk.cannot_read(task_id, operator, str(said.get("reason") or ""))
-    return Outcome(task_id=task_id, status="completed")
+    return ActionResult(task_id=task_id, status="completed")
 
 
 @router.post("/tasks/{task_id}/release", openapi_extra=_NOTHING, summary="Give a task back")
-async def release(desk: DeskOf, task_id: TaskId, operator: Actor) -> Outcome:
+async def release(desk: DeskOf, task_id: TaskId, operator: Actor) -> ActionResult:
     await desk.release(task_id, operator)
-    return Outcome(task_id=task_id, status="pending")
+    return ActionResult(task_id=task_id, status="pending")
 
 
 @router.post("/tasks/{task_id}/skip", openapi_extra=_REASON, summary="Leave a task to others")
-async def skip(desk: DeskOf, task_id: TaskId, operator: Actor, said: Said) -> Outcome:
+async def skip(desk: DeskOf, task_id: TaskId, operator: Actor, said: Said) -> ActionResult:
     await desk.skip(task_id, operator, str(said.get("reason") or ""))
-    return Outcome(task_id=task_id, status="pending")
+    return ActionResult(task_id=task_id, status="pending")
 
 
 @router.post("/tasks/{task_id}/escalate", openapi_extra=_REASON, summary="Leave a task to a supervisor")
-async def escalate(desk: DeskOf, task_id: TaskId, operator: Actor, said: Said) -> Outcome:
+async def escalate(desk: DeskOf, task_id: TaskId, operator: Actor, said: Said) -> ActionResult:
     await desk.escalate(task_id, operator, str(said.get("reason") or ""))
-    return Outcome(task_id=task_id, status="pending")
+    return ActionResult(task_id=task_id, status="pending")
 
 
 @router.post("/tasks/{task_id}/heartbeat", openapi_extra=_NOTHING, summary="The person is at it")
@@ -167,8 +167,10 @@ async def presence(desk: DeskOf, operator: Actor) -> Beat:
     return Beat(holds=await desk.heartbeat(operator))
 
 
-@router.post("/next", openapi_extra=_NOTHING, summary="Take the most urgent task", response_model=Outcome)
-async def next_task(desk: DeskOf, operator: Actor) -> Outcome | Response:
+@router.post(
+    "/next", openapi_extra=_NOTHING, summary="Take the most urgent task", response_model=ActionResult
+)
+async def next_task(desk: DeskOf, operator: Actor) -> ActionResult | Response:
     """204 when there is none for this person."""
     task = await desk.next(operator)
-    return Response(status_code=204) if task is None else Outcome(task_id=task.id, status=task.status)
+    return Response(status_code=204) if task is None else ActionResult(task_id=task.id, status=task.status)

@@ -25,7 +25,7 @@ from docproc.people.sign_in import gate, sessions, tenancy
 from docproc.people.station.context import Admin, Application, DeskOf, Said
 from docproc.people.station.routes.sign_in import must_be_on
 from docproc.people.station.routes.supervising import Chief, SupervisorRoute, done, shown
-from docproc.people.store import accounts, holding
+from docproc.people.store import accounts, claims
 
 router = APIRouter(prefix="/supervisor", route_class=SupervisorRoute, include_in_schema=False)
 
@@ -84,7 +84,7 @@ def _told_as_problems() -> Iterator[None]:
 
 def _may_give(operator: Operator) -> list[Scope]:
     """What a supervisor may not do, no key of theirs may either."""
-    is_admin = "admin" in holding.roles_up_to(operator.role)
+    is_admin = "admin" in claims.roles_up_to(operator.role)
     return [scope for scope in Scope if is_admin or scope is not Scope.ADMIN]
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from docproc.apps.documents import samples
 from docproc.cli.main import app
 from docproc.errors import UsageError
 from docproc.reading.page import PageText, Source, pack
+from docproc_samples import drawing
 
 
 def run(*arguments: str | Path) -> Result:
@@ -26,8 +26,8 @@ def run(*arguments: str | Path) -> Result:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two folders; in the second a label is wrong on purpose, and a field that no schema has is asked for."""
     path = tmp_path_factory.mktemp("eval")
-    samples.write(path / "good", kinds=("receipt",), languages=("es",), forms=("digital",))
-    samples.write(path / "bad", kinds=("invoice",), languages=("es",), forms=("digital",))
+    drawing.write(path / "good", kinds=("receipt",), languages=("es",), forms=("digital",))
+    drawing.write(path / "bad", kinds=("invoice",), languages=("es",), forms=("digital",))
     labels = path / "bad" / "labels.jsonl"
     line = json.loads(labels.read_text())
     line["documents"][0]["fields"] = {

@@ -7,6 +7,7 @@ from dataclasses import replace
 from docproc.apps.documents.components import extracted
 from docproc.apps.documents.schemas import SchemaColumn, SchemaField
 from docproc.apps.documents.understanding.extract.spec import FieldValue, Row
+from docproc.apps.documents.understanding.reason import Code, Reason
 from docproc.reading.page import Source
 
 ITEMS = SchemaField(
@@ -17,12 +18,13 @@ ITEMS = SchemaField(
 )
 TOTAL = SchemaField(name="total", type="decimal", required=True)
 BOX = (0.1, 0.2, 0.30001, 0.4)
+WRONG_SUM = Reason(Code.RULE_BROKEN, {"rule": "a == b", "said": "a 1, b 2"})
 FOUND = {
     "items": FieldValue(
         '[{"text": "Silla", "amount": "10.00"}, {"text": "Mesa", "amount": null}]', 0.5, Source.OCR, 1, BOX,
         rows=(Row(("Silla", "10.00"), 0.9, 1, BOX), Row(("Mesa", None), 0.5, 1, BOX)),
     ),
-    "total": FieldValue("10.10", 0.9, Source.OCR, 0, None, "the sum is wrong"),
+    "total": FieldValue("10.10", 0.9, Source.OCR, 0, None, WRONG_SUM),
 }  # fmt: skip
 
 
@@ -34,7 +36,8 @@ def test_amounts_are_numbers_in_the_data_and_exact_strings_in_the_evidence() -> 
     evidence = extracted.evidence(FOUND, [4, 7])
     assert evidence["total"] == {
         "value": "10.10", "confidence": 0.9, "source": "ocr", "page": 4, "box": None,
-        "reason": "the sum is wrong",
+        "reason": "a == b does not hold: a 1, b 2.",
+        "why": {"code": "rule_broken", "facts": {"rule": "a == b", "said": "a 1, b 2"}},
     }  # fmt: skip
     assert evidence["items"]["value"] == [
         {"text": "Silla", "amount": "10.00"},
@@ -59,7 +62,7 @@ def test_field_without_review_is_told_when_it_is_sure_and_left_out_when_not() ->
 
 def test_field_without_review_is_marked_for_its_reason_but_asks_nobody() -> None:
     odd = {
-        "items": replace(FOUND["items"], confidence=0.9, reason="the sum is wrong"),
+        "items": replace(FOUND["items"], confidence=0.9, reason=WRONG_SUM),
         "total": FOUND["total"],
     }
     assert extracted.kept([ITEMS, TOTAL], odd, 0.75) == odd

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from docproc.apps.documents.components.classification_aggregator import group_pages
+from docproc.apps.documents.components.page_groups import group_pages
 from docproc.apps.documents.tables import PageStatus
 
 OPEN = "?"  # not classified yet

@@ -13,6 +13,7 @@ from docproc.apps.documents.quality.measure import Cause, FieldVerdict, FileVerd
 from docproc.apps.documents.quality.summary import summarise
 from docproc.apps.documents.quality.understand import FoundDocument, FoundPage, Understood
 from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
+from docproc.apps.documents.understanding.reason import Code, Reason
 from docproc.reading.page import Box, PageText, Source, Word, pack
 
 SCHEMAS = {
@@ -141,7 +142,7 @@ def test_document_is_as_sure_as_its_least_sure_part() -> None:
 
 
 def test_value_that_failed_a_check_does_not_go_straight_through() -> None:
-    doubted = FieldValue("9.00", 0.9, Source.OCR, 0, box_of(3), reason="net and tax do not make the total")
+    doubted = FieldValue("9.00", 0.9, Source.OCR, 0, box_of(3), reason=Reason(Code.RULE_BROKEN))
     found = FoundDocument("receipt", (0,), 0.95, {"total_amount": doubted}, 0.02)
     verdict = judged([labelled(total_amount="9.00")], [found])
     assert verdict.documents[0].right

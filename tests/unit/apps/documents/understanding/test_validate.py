@@ -1,5 +1,6 @@
 import pytest
 
+from docproc.apps.documents.reasons import sentence
 from docproc.apps.documents.understanding import validate
 
 
@@ -58,7 +59,7 @@ def test_right_values_have_no_problem(kind: str, value: str) -> None:
 )
 def test_wrong_values_are_explained(kind: str, value: str, says: str) -> None:
     problem = validate.check(kind, value)
-    assert problem is not None and says in problem
+    assert problem is not None and says in sentence(problem)
 
 
 def test_unknown_validators_name_the_known_ones() -> None:

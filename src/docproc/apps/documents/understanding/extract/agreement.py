@@ -73,8 +73,8 @@ class Print:
     def place(self, field: FieldSpec, value: str) -> tuple[int, Box] | None:
         """Where the value stands, however it is labelled."""
         if field.type in ("decimal", "date"):
-            found = self._amounts if field.type == "decimal" else self._dates
-            place = next((at for text, at in found if same(field, text, value)), None)
+            printed = self._amounts if field.type == "decimal" else self._dates
+            place = next((at for text, at in printed if same(field, text, value)), None)
             return place or (self._scattered(value) if field.type == "date" else None)
         if is_name(field):
             return self._line(_words(value), _words)
@@ -119,8 +119,8 @@ class Print:
         return self._found("date")
 
     def _found(self, kind: str) -> list[tuple[str, tuple[int, Box]]]:
-        found = candidates.find(kind, self.document, self._how)
-        return [(each.value, (each.at.page, each.at.box)) for each in found]
+        printed = candidates.find(kind, self.document, self._how)
+        return [(each.value, (each.at.page, each.at.box)) for each in printed]
 
 
 def _at(line: Line) -> tuple[int, Box]:

@@ -50,12 +50,12 @@ def included(scored: list[Scored], document: Document) -> list[Scored]:
 
 
 def agreeing(
-    parts: tuple[str, str, str], scored: Mapping[str, Sequence[Scored]], beside: Sequence[Decimal]
+    parts: Sequence[str], scored: Mapping[str, Sequence[Scored]], beside: Sequence[Decimal]
 ) -> dict[str, str]:
     """By part, the value of which the first two make the third; all empty where no three do."""
-    found = sums.agreeing([scored[name] for name in parts], beside)
-    found = None if found and _too_small(found[0], scored) else found
-    return dict(zip(parts, found or ("", "", ""), strict=True))
+    values = sums.agreeing([scored[name] for name in parts], beside)
+    values = None if values and _too_small(values[0], scored) else values
+    return dict(zip(parts, values or ("", "", ""), strict=True))
 
 
 def raised(scored: Mapping[str, Sequence[Scored]], agreed: Mapping[str, str]) -> dict[str, list[Scored]]:

@@ -59,13 +59,13 @@ def blocks(document: Document) -> list[Block]:
 
 
 def _under(cell: Stretch, rows: Sequence[Sequence[Stretch]]) -> Iterator[Stretch]:
-    last, found = cell, 1
+    last, count = cell, 1
     for row in rows:
         below = next((other for other in row if _goes_on(last, other)), None)
         if below is not None:
             yield below
-            last, found = below, found + 1
-        if found == _LONGEST:
+            last, count = below, count + 1
+        if count == _LONGEST:
             return
 
 

@@ -95,8 +95,8 @@ def value(column: ColumnSpec, words: Sequence[Word], how: Conventions) -> str | 
     if column.type == "string":
         return text or None
     if column.type == "date":
-        found = normalise.dates(fold(text), how.day_first)
-        return found[0][2] if found else None
+        dates = normalise.dates(fold(text), how.day_first)
+        return dates[0][2] if dates else None
     numbers = [word for word in words if is_number(word)]
     if len(numbers) != 1 or any(not is_number(word) and not is_unit(word) for word in words):
         return None

@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 
 from docproc.apps.documents.understanding import validate
 from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
+from docproc.apps.documents.understanding.reason import Code, Reason
 from docproc.reading.folding import fold, phrases
 from docproc.reading.page import Source
 
@@ -18,11 +19,11 @@ SUREST = 0.99
 _CHECK_DIGITS_AGREE = 0.15  # of what was doubtful; the search has seen the check digits of known kinds
 
 
-def checked(spec: FieldSpec, found: FieldValue | None) -> FieldValue | None:
+def checked(spec: FieldSpec, answer: FieldValue | None) -> FieldValue | None:
     """The value with the confidence its checks leave it."""
-    if found is None or spec.type == "table":
-        return found
-    value = replace(found, value=_trimmed(spec, found.value))
+    if answer is None or spec.type == "table":
+        return answer
+    value = replace(answer, value=_trimmed(spec, answer.value))
     if trouble := problem(spec, value.value):
         if _is_printed_so(spec, value):
             sure = min(value.confidence, PRINTED)
@@ -42,26 +43,27 @@ def _is_printed_so(spec: FieldSpec, value: FieldValue) -> bool:
     )
 
 
-def problem(spec: FieldSpec, value: str) -> str | None:
-    """What is wrong with a value of this field, in a sentence; None: nothing."""
+def problem(spec: FieldSpec, value: str) -> Reason | None:
+    """What is wrong with a value of this field; None: nothing."""
     for kind in spec.validators:
-        if found := validate.check(kind, value):
-            return found
+        if reason := validate.check(kind, value):
+            return reason
     if spec.pattern and not re.fullmatch(spec.pattern, value, re.IGNORECASE):
-        return f"{value} is not written as {spec.name} must be."
+        return Reason(Code.PATTERN, {"value": value, "field": spec.name})
     if spec.one_of and fold(value) not in map(fold, spec.one_of):
-        return f"{value} is none of {', '.join(spec.one_of)}."
+        return Reason(Code.NOT_AMONG, {"value": value, "options": ", ".join(spec.one_of)})
     return _out_of_bounds(spec, value)
 
 
-def _out_of_bounds(spec: FieldSpec, value: str) -> str | None:
+def _out_of_bounds(spec: FieldSpec, value: str) -> Reason | None:
+    facts = {"value": value, "field": spec.name}
     try:
         if spec.min is not None and comparable(spec.type, value) < comparable(spec.type, spec.min):
-            return f"{value} is below {spec.min}, the least that {spec.name} may be."
+            return Reason(Code.BELOW, {**facts, "limit": spec.min})
         if spec.max is not None and comparable(spec.type, value) > comparable(spec.type, spec.max):
-            return f"{value} is above {spec.max}, the most that {spec.name} may be."
+            return Reason(Code.ABOVE, {**facts, "limit": spec.max})
     except (InvalidOperation, ValueError):
-        return f"{value} is not a {spec.type}."
+        return Reason(Code.NOT_COMPARABLE, {"value": value, "type": spec.type})
     return None
 
 

@@ -14,14 +14,15 @@ _TERM = re.compile(
     r"(?:desde|hasta|a partir|inici|comienz|comenz|vigor|vigencia|efectos|plazo|finaliza|vencimiento|duracion"
     r"|commenc|starting|until|expir)[^.;]{0,60}$|\b(?:ley|decreto|reglamento|orden|escritura)\b[^.;]{0,80}$"
 )
-_WORTH = {"contract": 2.6, "invoice": 1.8}
 
 
-def worth(doc_type: str, line: Line, at: Stretch) -> float:
-    """What the words before a date say for it as the date of the document."""
+def worth(line: Line, at: Stretch, signing: float, term: float) -> float:
+    """What the words before a date say for it as the date of the document.
+
+    `signing` is what a place of signing is worth to the type; `term` is what it costs a date to say when
+    something begins or ends.
+    """
     cell = line.folded[line.text.rfind(WIDE, 0, at.start) + 1 : at.start].lstrip()
-    if doc_type not in _WORTH:
-        return 0.0
-    if _SIGNED.match(cell) or _HEAD.match(cell):
-        return _WORTH[doc_type]
-    return -2.0 if doc_type == "contract" and _TERM.search(cell) else 0.0
+    if signing and (_SIGNED.match(cell) or _HEAD.match(cell)):
+        return signing
+    return -term if term and _TERM.search(cell) else 0.0

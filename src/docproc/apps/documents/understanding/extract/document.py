@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from docproc.apps.documents.understanding.extract import checks, ladder, line_items, search
-from docproc.apps.documents.understanding.extract import rules as between_fields
+from docproc.apps.documents.understanding.extract import checks, field_rules, ladder, line_items, search
 from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
 from docproc.reading.page import PageText
 
@@ -33,12 +32,12 @@ def gather(
     doc_type: str, fields: Sequence[FieldSpec], pages: Sequence[PageText], examples: Sequence[Example] = ()
 ) -> dict[str, FieldValue | None]:
     """What all evidence says, before anything is checked; kept apart so that a model can be asked first."""
-    found = find(doc_type, fields, pages)
+    values = find(doc_type, fields, pages)
     if examples:
         from docproc.apps.documents.understanding.memory import recall  # it builds on this package
 
-        found = recall(doc_type, fields, pages, found, examples)
-    return ladder.climb(doc_type, fields, pages, found)
+        values = recall(doc_type, fields, pages, values, examples)
+    return ladder.climb(doc_type, fields, pages, values)
 
 
 def find(
@@ -46,16 +45,16 @@ def find(
 ) -> dict[str, FieldValue | None]:
     """What the print says."""
     plain = [field for field in fields if field.type != "table"]
-    found = search.find(doc_type, plain, pages)
+    values = search.find(doc_type, plain, pages)
     for field in fields:
         if field.type == "table":
-            found[field.name] = line_items.find(field, pages)
-    return {field.name: found[field.name] for field in fields}
+            values[field.name] = line_items.find(field, pages)
+    return {field.name: values[field.name] for field in fields}
 
 
 def check(
-    fields: Sequence[FieldSpec], rules: Sequence[str], found: Mapping[str, FieldValue | None]
+    fields: Sequence[FieldSpec], rules: Sequence[str], values: Mapping[str, FieldValue | None]
 ) -> dict[str, FieldValue | None]:
     """Each value by itself, then what must be true between them; to be done once."""
-    by_itself = {field.name: checks.checked(field, found.get(field.name)) for field in fields}
-    return between_fields.weigh(rules, fields, by_itself)
+    by_itself = {field.name: checks.checked(field, values.get(field.name)) for field in fields}
+    return field_rules.weigh(rules, fields, by_itself)

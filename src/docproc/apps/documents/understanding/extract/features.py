@@ -27,16 +27,16 @@ _PART = {name: column for column, name in enumerate(PARTS, start=1)}
 
 def matrix(scored: Sequence[Scored]) -> Matrix:
     """One row for each candidate."""
-    found = numpy.zeros((len(scored), len(NAMES)))
+    features = numpy.zeros((len(scored), len(NAMES)))
     for row, each in enumerate(scored):
-        found[row, 0] = each.score
+        features[row, 0] = each.score
         for name, value in each.parts.items():
-            found[row, _PART[name]] = value
-    _compare(found, scored)
-    return found
+            features[row, _PART[name]] = value
+    _compare(features, scored)
+    return features
 
 
-def _compare(found: Matrix, scored: Sequence[Scored]) -> None:
+def _compare(features: Matrix, scored: Sequence[Scored]) -> None:
     places: dict[str, int] = {}
     for each in scored:
         places[each.candidate.value] = places.get(each.candidate.value, 0) + (each.score > 0)
@@ -46,7 +46,7 @@ def _compare(found: Matrix, scored: Sequence[Scored]) -> None:
     start = len(PARTS) + 1
     for row, each in enumerate(scored):
         at = each.candidate.at
-        found[row, start:] = (
+        features[row, start:] = (
             math.log(max(places[each.candidate.value], 1)),
             max(each.score - best, -6.0),
             at.box[1],

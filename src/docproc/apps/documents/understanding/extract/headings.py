@@ -9,51 +9,13 @@ from functools import lru_cache
 
 from docproc.apps.documents.understanding.extract.layout import Line
 from docproc.apps.documents.understanding.extract.spec import ColumnSpec
+from docproc.apps.documents.understanding.words import read_words
 from docproc.reading.folding import fold
 
 _BETWEEN = r"(?:\s?[./:'-]{1,2}\s?|\s)?"  # words of one heading; never the gap between two columns
 _MOSTLY = 0.6  # of the letters of a line of headings are headings
 
-HEADINGS: dict[str, tuple[str, ...]] = {
-    "description": (
-        "descripcion", "concepto", "conceptos", "detalle", "detalles", "articulo", "articulos", "producto",
-        "productos", "servicio", "servicios", "denominacion", "descripcion del producto",
-        "descripcion articulo",
-        "description", "item", "items", "item description", "details", "product", "service", "particulars",
-        "designation", "charge", "charges", "cargo", "task", "tarea", "trabajos realizados",
-        "product description", "descripcion del servicio",
-    ),
-    "quantity": (
-        "cantidad", "cant", "cdad", "uds", "ud", "unidades", "unids", "unid", "horas", "qty", "quantity",
-        "units", "hours", "hrs", "quantite", "qte", "ctd", "und", "cant ud",
-    ),
-    "unit_price": (
-        "precio", "precio unitario", "precio unit", "precio ud", "precio/ud", "p unitario", "p unit", "p u",
-        "pvp", "tarifa", "importe unitario", "precio unidad", "precio/unidad", "unit price", "price", "rate",
-        "unit cost", "price each", "u price", "each", "prix unitaire", "prix", "coste", "precio neto",
-        "precio/hora",
-        "p v p", "p ud", "precio hora",
-    ),
-    "amount": (
-        "importe", "total", "subtotal", "importe total", "importe neto", "neto", "total linea", "valor",
-        "total eur", "total euros", "importe eur", "importe euros", "total neto", "amount", "line total",
-        "total price", "ext price", "extended price", "net amount", "montant", "line amount", "net",
-        "sub total",
-        "total amount", "precio total", "amt", "importe base", "total sin iva", "importe sin iva",
-        "total bruto",
-    ),
-    "tax_rate": ("i v a", "% i v a", "iva", "% iva", "iva %", "tipo iva", "vat", "vat %", "vat rate", "tax",
-                 "tax rate",                  "igic", "tva", "tax %"),
-    "discount": ("dto", "descuento", "% dto", "dto %", "dcto", "desc", "discount", "disc", "% desc",
-                 "disc %", "% descuento"),
-    "code": (
-        "codigo", "cod", "ref", "referencia", "code", "sku", "item #", "item no", "item number", "art no",
-        "art", "cod articulo", "item code",
-        "product code", "codigo articulo", "reference", "product id", "#", "pos", "linea", "line",
-    ),
-    "unit": ("unidad", "unidad de medida", "um", "u m", "unit", "uom", "medida"),
-    "date": ("fecha", "date", "fecha operacion", "f operacion", "fecha valor"),
-}  # fmt: skip
+HEADINGS: dict[str, list[str]] = read_words("headings")
 # Other names that schemas use for the same columns.
 SAME = {
     "price": "unit_price",

@@ -9,9 +9,10 @@ from functools import lru_cache
 
 from docproc.apps.documents.understanding.extract import spelling
 from docproc.apps.documents.understanding.extract.candidates import Candidate
-from docproc.apps.documents.understanding.extract.labels import DECOYS, RULES, Kind, Rule
+from docproc.apps.documents.understanding.extract.labels import DECOYS, Kind, Rule, rules_of
 from docproc.apps.documents.understanding.extract.layout import WIDE, Document, Line, Stretch
 from docproc.apps.documents.understanding.extract.spec import FieldSpec
+from docproc.apps.documents.understanding.types import loader
 from docproc.reading.folding import fold
 from docproc.reading.page import Box, Source
 
@@ -60,9 +61,13 @@ class Vocabulary:
                 yield Hit(line.stretch(match.start(), end), self.worth[match.lastgroup or ""])
 
 
-@lru_cache(maxsize=64)
 def vocabulary(doc_type: str, fields: tuple[FieldSpec, ...]) -> Vocabulary:
     """The labels of the type's known fields, of the fields asked for, and the decoys."""
+    return _vocabulary(doc_type, fields, loader.version_of(doc_type))
+
+
+@lru_cache(maxsize=64)
+def _vocabulary(doc_type: str, fields: tuple[FieldSpec, ...], _version: str) -> Vocabulary:
     worth: dict[str, dict[str, float]] = {fold(phrase): {} for phrase in DECOYS}
     for name, rule in rules(doc_type, fields).items():
         for value, phrases in rule.labels:
@@ -102,7 +107,7 @@ def _alternatives(phrases: set[str], names: Mapping[str, str]) -> re.Pattern[str
 
 def rules(doc_type: str, fields: Sequence[FieldSpec]) -> dict[str, Rule]:
     """What is known of the type's fields, completed by what the workflow says of them."""
-    known = dict(RULES.get(doc_type, {}))
+    known = dict(rules_of(doc_type))
     for field in fields:
         same = known.get(field.name) or known.get(field.name.removesuffix("_amount"))
         rule = same or Rule(_kind(field), ((_LABEL_WORTH, _own_labels(field.name)),))
@@ -155,10 +160,10 @@ class Told:
 
     def best(self, name: str) -> tuple[float, float, str]:
         """What the best label of the field says in all, what it is worth by itself, and where it stands."""
-        found = [(hit.worth[name] + worth, hit) for hit, worth in self.labels if name in hit.worth]
-        if not found:
+        labels = [(hit.worth[name] + worth, hit) for hit, worth in self.labels if name in hit.worth]
+        if not labels:
             return -10.0, 0.0, ""
-        told, hit = max(found, key=lambda each: each[0])
+        told, hit = max(labels, key=lambda each: each[0])
         return told, hit.worth[name], "right" if hit.at.line == self.candidate.at.line else "below"
 
     def pull(self, name: str) -> float:
@@ -178,7 +183,7 @@ def pointing(
 ) -> list[tuple[Hit, float]]:
     """The labels on the candidate's line and on the few lines above it that have to do with it."""
     at = candidate.at
-    found = []
+    labels = []
     reach = _TABLE if _TOTALS.match(document.lines[at.line].folded) else _LINES_ABOVE
     for index in range(at.line, max(at.line - reach, -1), -1):
         if document.lines[index].page != at.page:
@@ -190,8 +195,8 @@ def pointing(
                 else _under(hit, candidate, document, hits)
             )
             if worth is not None:
-                found.append((hit, worth))
-    return found
+                labels.append((hit, worth))
+    return labels
 
 
 def _beside(hit: Hit, candidate: Candidate, document: Document, others: Sequence[Hit]) -> float | None:

@@ -48,18 +48,15 @@ def _claim(holder: mrz.Holder, at: Sequence[Line]) -> Claim:
     sure = {name: whole if name in _CHECKED else _NAMES for name in said} | dict.fromkeys(failed, _MISREAD)
     is_clear = min(word.confidence for line in at for word in line.words) >= _CLEAR
     return Claim(
-        "the machine-readable zone",
+        "zone",
         Source.CODE,
         {name: value for name, value in said.items() if value},
         at[0].page,
         union([line.box for line in at]),
         sure,
-        {name: f"the zone's check digit of the {_PARTS[name]} does not match" for name in failed if is_clear},
+        frozenset(failed if is_clear else ()),
         short_years=True,
     )
-
-
-_PARTS = {"id_number": "number", "date_of_birth": "date of birth", "expiry_date": "expiry date"}
 
 
 def surname(document: Document, hits: Sequence[Sequence[Hit]]) -> Choice | None:
@@ -84,7 +81,7 @@ def joined(given: Choice, surname: Choice) -> Choice:
 
 def _numbered(document: Document, number: str) -> list[Scored]:
     """The names on a licence stand after the numbers 1 and 2, at the beginning of their column."""
-    found = []
+    numbers = []
     for line in document.lines:
         cells = line.columns()
         for column, after in zip(cells, (*cells[1:], None), strict=True):
@@ -93,8 +90,8 @@ def _numbered(document: Document, number: str) -> list[Scored]:
                 column, text = after, after.text
             if mark.rstrip(".") == number and text.isupper() and not any(map(str.isdigit, text)):
                 at = line.stretch(column.end - len(text), column.end)
-                found.append(Scored(Candidate(text, at), 3.6))
-    return found
+                numbers.append(Scored(Candidate(text, at), 3.6))
+    return numbers
 
 
 def _and_second_line(choice: Choice, document: Document, hits: Sequence[Sequence[Hit]]) -> Choice:

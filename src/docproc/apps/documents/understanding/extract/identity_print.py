@@ -46,15 +46,15 @@ def printed(name: str, document: Document) -> Choice | None:
     """A field's value where the card's layout leaves no doubt of it."""
     if _AMERICAN.search(fold(document.text)):
         return _american_number(document) if name == "id_number" else None
-    if found := _licence(document):
-        return found.get(name)
+    if choices := _licence(document):
+        return choices.get(name)
     return _stacked(document) if name == "full_name" else None
 
 
 def _american_number(document: Document) -> Choice | None:
     for line in document.lines:
-        if found := _AMERICAN_NUMBER.search(line.text):
-            return _choice(found[1], line.stretch(*found.span(1)))
+        if number := _AMERICAN_NUMBER.search(line.text):
+            return _choice(number[1], line.stretch(*number.span(1)))
     return None
 
 
@@ -66,7 +66,7 @@ def _licence(document: Document) -> dict[str, Choice]:
     if surname is None or given is None or "3" not in days or len(days) < 2:
         return {}
     birth = _before(days["3"], [days[mark] for mark in ("4a", "4b") if mark in days])
-    found = {
+    choices = {
         "full_name": _choice(
             f"{_TITLES.sub('', given.text, count=1)} {surname.text}".replace(",", ""), given, surname
         ),
@@ -77,22 +77,27 @@ def _licence(document: Document) -> dict[str, Choice]:
         "expiry_date": days.get("4b"),
         "id_number": _number(parts.get("5")),
     }
-    return {name: choice for name, choice in found.items() if choice is not None}
+    return {name: choice for name, choice in choices.items() if choice is not None}
 
 
 def _numbered(document: Document) -> dict[str, list[Stretch]]:
     """The stretches after each number; what stands under one without a number of its own goes on from it."""
-    found: dict[str, list[Stretch]] = {}
+    marked_text: dict[str, list[Stretch]] = {}
     last: str | None = None
     for line in document.lines:
         marked = list(_marked(line))
         for mark, at in marked:
-            found.setdefault(mark, [at])
+            marked_text.setdefault(mark, [at])
             last = mark
-        if not marked and last in ("1", "2") and len(found[last]) == 1 and _goes_on(found[last][0], line):
-            found[last].append(line.columns()[0])
+        if (
+            not marked
+            and last in ("1", "2")
+            and len(marked_text[last]) == 1
+            and _goes_on(marked_text[last][0], line)
+        ):
+            marked_text[last].append(line.columns()[0])
         last = None if not marked else last
-    return found
+    return marked_text
 
 
 def _marked(line: Line) -> Iterator[tuple[str, Stretch]]:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from docproc.apps.documents.understanding import validate
-from docproc.apps.documents.understanding.extract import identity
 from docproc.apps.documents.understanding.extract.agreement import Print, is_name, is_part, same
 from docproc.apps.documents.understanding.extract.checks import PRINTED
 from docproc.apps.documents.understanding.extract.layout import layout
 from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
+from docproc.apps.documents.understanding.extract.type_hooks import hook_of
+from docproc.apps.documents.understanding.reason import Code, Reason
 from docproc.reading.codes import Claim, claims
 from docproc.reading.page import PageText, Source
 
@@ -30,16 +31,14 @@ _SPANISH_TAX_ID = re.compile(r"(?:ES)?(?:[A-Z]\d{7}[A-Z0-9]|\d{8}[A-Z])")
 
 def climb(doc_type: str, fields: Sequence[FieldSpec], pages: Sequence[PageText], printed: Found) -> Found:
     """The fields by their best evidence; `printed` is what the search made of the print."""
-    told = claims(doc_type, pages)
-    if doc_type == "id_card":
-        told += identity.zone(layout(pages))
-    found = dict(printed)
+    told = [*claims(doc_type, pages), *hook_of(doc_type).claims(pages)]
+    values = dict(printed)
     if told:
         print_ = Print(layout(pages))
         for field in fields:
             if speaking := [claim for claim in told if claim.values.get(field.name)]:
-                found[field.name] = _weighed(field, speaking, printed.get(field.name), print_)
-    return found | {field.name: _checked(field, found.get(field.name)) for field in fields}
+                values[field.name] = _weighed(field, speaking, printed.get(field.name), print_)
+    return values | {field.name: _checked(field, values.get(field.name)) for field in fields}
 
 
 def _weighed(
@@ -48,11 +47,13 @@ def _weighed(
     """The first claim's value, as sure as the other claims and the print let it be."""
     claim, *others = told
     value = claim.values[field.name]
-    if doubt := claim.doubts.get(field.name):
-        return _with_doubt(_claimed(field, claim, _DOUBTED), printed, doubt)
+    if field.name in claim.failed:
+        failed = Reason(Code.ZONE_CHECK_DIGIT, {"part": field.name})
+        return _with_doubt(_claimed(field, claim, _DOUBTED), printed, failed)
     for other in others:
-        if not _agree(field, claim, value, other.values[field.name]) and field.name not in other.doubts:
-            reason = f"{claim.what} says {value}, {_another(claim, other)} says {other.values[field.name]}"
+        said = other.values[field.name]
+        if not _agree(field, claim, value, said) and field.name not in other.failed:
+            reason = _differ(claim.what, value, _another(claim, other), said)
             return _claimed(field, claim, _DOUBTED, reason=reason)
     if printed is None:
         return _unread(field, claim, print_)
@@ -71,8 +72,8 @@ def _agreed(field: FieldSpec, claim: Claim, printed: FieldValue) -> FieldValue:
     value = claim.values[field.name]
     if _is_print_clearer(field, claim, printed):
         value = printed.value
-    found = _claimed(field, claim, max(_AGREED, printed.confidence), value)
-    return found if found.box else replace(found, page=printed.page, box=printed.box)
+    answer = _claimed(field, claim, max(_AGREED, printed.confidence), value)
+    return answer if answer.box else replace(answer, page=printed.page, box=printed.box)
 
 
 def _is_print_clearer(field: FieldSpec, claim: Claim, printed: FieldValue) -> bool:
@@ -83,9 +84,9 @@ def _is_print_clearer(field: FieldSpec, claim: Claim, printed: FieldValue) -> bo
 
 
 def _unread(field: FieldSpec, claim: Claim, print_: Print) -> FieldValue:
-    found = _claimed(field, claim, claim.confidence.get(field.name, _ALONE))
-    place = None if found.box else print_.place(field, found.value)
-    return replace(found, page=place[0], box=place[1]) if place else found
+    answer = _claimed(field, claim, claim.confidence.get(field.name, _ALONE))
+    place = None if answer.box else print_.place(field, answer.value)
+    return replace(answer, page=place[0], box=place[1]) if place else answer
 
 
 def _differing(field: FieldSpec, claim: Claim, printed: FieldValue, print_: Print) -> FieldValue:
@@ -97,11 +98,11 @@ def _differing(field: FieldSpec, claim: Claim, printed: FieldValue, print_: Prin
         return printed
     place = print_.place(field, value)
     if _contradicts(field, printed, is_seen=place is not None):
-        reason = f"{claim.what} says {value}, the page says {printed.value}"
+        reason = _differ(claim.what, value, "page", printed.value)
         return _claimed(field, claim, _DOUBTED, reason=reason)
     likely = claim.confidence.get(field.name, _UNLIKE)
-    found = _claimed(field, claim, max(likely, _SEEN) if place else min(likely, _UNLIKE))
-    return replace(found, page=place[0], box=place[1]) if place and not found.box else found
+    answer = _claimed(field, claim, max(likely, _SEEN) if place else min(likely, _UNLIKE))
+    return replace(answer, page=place[0], box=place[1]) if place and not answer.box else answer
 
 
 def _contradicts(field: FieldSpec, printed: FieldValue, *, is_seen: bool) -> bool:
@@ -119,21 +120,26 @@ def _is_misread(field: FieldSpec, printed: FieldValue) -> bool:
 
 
 def _claimed(
-    field: FieldSpec, claim: Claim, confidence: float, value: str | None = None, reason: str | None = None
+    field: FieldSpec, claim: Claim, confidence: float, value: str | None = None, reason: Reason | None = None
 ) -> FieldValue:
     return FieldValue(
         value or claim.values[field.name], confidence, claim.source, claim.page, claim.box, reason
     )
 
 
-def _with_doubt(claimed: FieldValue, printed: FieldValue | None, doubt: str) -> FieldValue:
+def _with_doubt(claimed: FieldValue, printed: FieldValue | None, doubt: Reason) -> FieldValue:
     """A check digit failed: what the print says plainly is the better guess, but a person looks."""
     better = printed if printed is not None and printed.confidence >= _CONFIDENT else claimed
     return replace(better, confidence=min(better.confidence, _DOUBTED), reason=doubt)
 
 
+def _differ(first: str, value: str, second: str, other: str) -> Reason:
+    return Reason(Code.SOURCES_DIFFER, {"first": first, "value": value, "second": second, "other": other})
+
+
 def _another(claim: Claim, other: Claim) -> str:
-    return other.what.replace("the ", "another ", 1) if other.what == claim.what else other.what
+    """The key of the second source; of two alike it is "another" one."""
+    return f"another_{other.what}" if other.what == claim.what else other.what
 
 
 def _checked(field: FieldSpec, value: FieldValue | None) -> FieldValue | None:
@@ -144,7 +150,7 @@ def _checked(field: FieldSpec, value: FieldValue | None) -> FieldValue | None:
     return replace(value, confidence=min(value.confidence, most), reason=problem)
 
 
-def _digits_problem(field: FieldSpec, value: str) -> str | None:
+def _digits_problem(field: FieldSpec, value: str) -> Reason | None:
     """What is wrong with an account, or with a tax id that can only be Spanish."""
     if field.name == "iban":
         return validate.check("iban", value) if value else None

@@ -91,12 +91,12 @@ class Line:
 
     @cached_property
     def _columns(self) -> tuple[Stretch, ...]:
-        at, found = 0, []
+        at, columns = 0, []
         for part in self.text.split(WIDE):
             if part.strip():
-                found.append(self.stretch(at, at + len(part)))
+                columns.append(self.stretch(at, at + len(part)))
             at += len(part) + len(WIDE)
-        return tuple(found)
+        return tuple(columns)
 
     def column_end(self, start: int) -> int:
         """Where the column ends that begins or runs on at `start`."""

@@ -154,11 +154,11 @@ def iso(year: int, month: int, day: int) -> str | None:
 
 def dates(folded: str, day_first: bool) -> list[tuple[int, int, str]]:
     """Every date in a folded line: (start, end, ISO date), not overlapping."""
-    found: list[tuple[int, int, str]] = []
+    spans: list[tuple[int, int, str]] = []
 
     def add(match: re.Match[str], value: str | None) -> None:
-        if value and all(match.end() <= start or match.start() >= end for start, end, _ in found):
-            found.append((match.start(), match.end(), value))
+        if value and all(match.end() <= start or match.start() >= end for start, end, _ in spans):
+            spans.append((match.start(), match.end(), value))
 
     for match in ISO_DATE.finditer(folded):
         add(match, iso(int(match[1]), int(match[3]), int(match[4])))
@@ -171,7 +171,7 @@ def dates(folded: str, day_first: bool) -> list[tuple[int, int, str]]:
             add(match, iso(year_of(match[3]), MONTHS[match[1]], int(match[2])))
         for match in WORDS_DATE.finditer(folded) if " mil" in folded else ():
             add(match, iso(2000 + in_words(match[3] or ""), MONTHS[match[2]], in_words(match[1])))
-    return sorted(found)
+    return sorted(spans)
 
 
 def in_words(written: str) -> int:

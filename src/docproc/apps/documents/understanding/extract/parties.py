@@ -86,12 +86,12 @@ _SOMEBODY = re.compile(
 
 
 def parties(document: Document) -> dict[str, list[Scored]]:
-    found = _forms(document)
+    by_side = _forms(document)
     text = " ".join(line.text for line in document.lines)
-    for name, match in zip(found, _introduced(fold(text)), strict=False):
+    for name, match in zip(by_side, _introduced(fold(text)), strict=False):
         if match is not None:
-            found[name].append(_scored(document, text, match, _SURE))
-    return found
+            by_side[name].append(_scored(document, text, match, _SURE))
+    return by_side
 
 
 def _introduced(folded: str) -> list[tuple[int, int] | None]:
@@ -118,7 +118,7 @@ def _acting_for(folded: str, match: re.Match[str], end: int) -> tuple[int, int]:
 
 
 def _forms(document: Document) -> dict[str, list[Scored]]:
-    found: dict[str, list[Scored]] = {"party_a": [], "party_b": []}
+    by_side: dict[str, list[Scored]] = {"party_a": [], "party_b": []}
     side = None
     for line in document.lines:
         label, *values = line.columns()
@@ -129,10 +129,10 @@ def _forms(document: Document) -> dict[str, list[Scored]]:
         elif side and _CLOSING.search(written):
             side = None
         elif side:
-            found[side] += [
+            by_side[side] += [
                 Scored(Candidate(at.text.strip(" ,:"), at), worth) for at, worth in _filled(document, line)
             ]
-    return found
+    return by_side
 
 
 def _filled(document: Document, line: Line) -> Iterator[tuple[Stretch, float]]:

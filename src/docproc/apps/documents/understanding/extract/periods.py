@@ -29,7 +29,7 @@ _DAY_BEFORE = re.compile(r"\d{1,2}\s?(?:de\s|of\s|-|/|\.)?\s?$")
 def periods(document: Document, labelled: Sequence[Scored]) -> list[Scored]:
     """Every writing of a period, with what a label says for it; else what the label points at."""
     told = [each for each in labelled if _is_period(each.candidate.value)]
-    found = list(told)
+    scored = list(told)
     for line in document.lines:
         spans = [match.span() for match in _RANGE.finditer(line.folded)]
         whole = [
@@ -48,8 +48,8 @@ def periods(document: Document, labelled: Sequence[Scored]) -> list[Scored]:
                 - line.index / max(len(document.lines), 1)
                 + max(label - 2.0, 0.0)
             )
-            found.append(Scored(Candidate(at.text, at), score, {"labelled": float(label > 0), "mixed": 1.0}))
-    return found
+            scored.append(Scored(Candidate(at.text, at), score, {"labelled": float(label > 0), "mixed": 1.0}))
+    return scored
 
 
 def _holds(each: Scored, start: int, end: int, line: int) -> bool:

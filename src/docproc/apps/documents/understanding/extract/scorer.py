@@ -93,12 +93,12 @@ def of_arrays(stored: models.Arrays) -> Weights:
     known = [column.get(name, -1) for name in features.NAMES]
 
     def table(which: str) -> dict[str, tuple[Vector, float]]:
-        found = {}
+        by_key = {}
         for key, row, nothing in zip(
             stored[f"{which}s"], stored[f"{which}_weights"], stored[f"{which}_nothing"], strict=True
         ):
             weights = numpy.array([float(row[index]) if index >= 0 else 0.0 for index in known])
-            found[str(key)] = (weights, float(nothing))
-        return found
+            by_key[str(key)] = (weights, float(nothing))
+        return by_key
 
     return Weights(table("kind"), table("field"))

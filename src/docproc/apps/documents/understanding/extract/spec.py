@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from docproc.apps.documents.understanding.reason import Reason
 from docproc.reading.page import Box, Source
 
 ColumnType = Literal["string", "decimal", "date"]
@@ -56,5 +57,5 @@ class FieldValue:
     source: Source
     page: int  # its position among the pages that were given
     box: Box | None
-    reason: str | None = None  # why a person should look at it, where that is more than a low confidence
+    reason: Reason | None = None  # why a person should look at it, where that is more than a low confidence
     rows: tuple[Row, ...] = ()  # of a table

@@ -24,20 +24,20 @@ def agreeing(parts: Sequence[Sequence[Scored]], beside: Sequence[Decimal]) -> tu
     off = {_cents(each) for each in beside}
     best: tuple[float, tuple[str, str, str]] | None = None
     for (one, told), (total, sure), less in product(_best(first).items(), _best(third).items(), off):
-        found = _near(second, total + less - one)
-        if found is None or not (
-            abs(one) > abs(found) > 0 < one * found or _untaxed(one, found, total, second)
+        other = _near(second, total + less - one)
+        if other is None or not (
+            abs(one) > abs(other) > 0 < one * other or _untaxed(one, other, total, second)
         ):
             continue
-        score = told[0] + sure[0] + second[found][0] + _LARGEST_WINS * (total == most)
+        score = told[0] + sure[0] + second[other][0] + _LARGEST_WINS * (total == most)
         if max(told[0], sure[0]) > _WELL_TOLD and (best is None or score > best[0]):
-            best = score, (told[1], second[found][1], sure[1])
+            best = score, (told[1], second[other][1], sure[1])
     return best[1] if best else None
 
 
-def _untaxed(one: int, found: int, total: int, second: Told) -> bool:
+def _untaxed(one: int, other: int, total: int, second: Told) -> bool:
     """An exempt invoice says so: a labelled zero, and the net is the total."""
-    return found == 0 and one == total > 0 and second[0][0] > _WELL_TOLD
+    return other == 0 and one == total > 0 and second[0][0] > _WELL_TOLD
 
 
 def _cents(amount: Decimal) -> int:
@@ -45,12 +45,12 @@ def _cents(amount: Decimal) -> int:
 
 
 def _told(scored: Sequence[Scored]) -> Told:
-    found: Told = {}
+    by_cents: Told = {}
     for each in scored:
         cents = _cents(Decimal(each.candidate.value))
-        if cents not in found or each.score > found[cents][0]:
-            found[cents] = (each.score, each.candidate.value)
-    return found
+        if cents not in by_cents or each.score > by_cents[cents][0]:
+            by_cents[cents] = (each.score, each.candidate.value)
+    return by_cents
 
 
 def _best(told: Told) -> Told:

@@ -78,7 +78,7 @@ class Reader:
         most = max(map(_asked, heads.values()), default=0)
         heads = {index: head for index, head in heads.items() if _asked(head) == most}
         headed = {document.lines[index].page for index in heads}
-        found: list[Draft] = []
+        drafts: list[Draft] = []
         head: Sequence[Heading] = ()
         part: list[Draft] = []
         for line in document.lines:
@@ -95,8 +95,8 @@ class Reader:
                 head = ()
             elif taken := self._row(line, head, part):
                 part.append(taken)
-                found.append(taken)
-        return [row for row in found if self._is_row(row.cells)]
+                drafts.append(taken)
+        return [row for row in drafts if self._is_row(row.cells)]
 
     def _row(self, line: Line, head: Sequence[Heading], part: list[Draft]) -> Draft | None:
         """The row a line begins; None when it goes on with the row before, or is nothing."""

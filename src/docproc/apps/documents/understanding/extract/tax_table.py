@@ -51,10 +51,10 @@ def tables(document: Document, amounts: Sequence[Candidate]) -> list[Table]:
     by_line: dict[int, list[Candidate]] = {}
     for amount in amounts:
         by_line.setdefault(amount.at.line, []).append(amount)
-    found: list[list[Row]] = []
+    groups: list[list[Row]] = []
     for index, on_line in by_line.items():
         folded = document.lines[index].folded
-        before = found[-1] if found and index - found[-1][-1].base.at.line <= _GAP else []
+        before = groups[-1] if groups and index - groups[-1][-1].base.at.line <= _GAP else []
         row = _row(folded, on_line)
         if row is None and before:
             row = _row(folded, on_line, _ROUNDED)
@@ -64,8 +64,8 @@ def tables(document: Document, amounts: Sequence[Candidate]) -> list[Table]:
         if before and _another(row, before):
             before.append(row)
         else:
-            found.append([row])
-    return [Table(tuple(rows)) for rows in found]
+            groups.append([row])
+    return [Table(tuple(rows)) for rows in groups]
 
 
 def _another(row: Row, before: Sequence[Row]) -> bool:

@@ -1,14 +1,26 @@
 """What people corrected, remembered by layout: the next document that looks the same is read right."""
 
-from docproc.apps.documents.understanding.memory.examples import Example, Lesson, Place, learn, pack, unpack
-from docproc.apps.documents.understanding.memory.layouts import Layout, fingerprint, keys, similarity
+from docproc.apps.documents.understanding.memory.examples import (
+    Example,
+    Lesson,
+    ValuePlace,
+    learn,
+    pack,
+    unpack,
+)
+from docproc.apps.documents.understanding.memory.fingerprints import (
+    Fingerprint,
+    fingerprint,
+    keys,
+    similarity,
+)
 from docproc.apps.documents.understanding.memory.recall import recall
 
 __all__ = [
     "Example",
-    "Layout",
+    "Fingerprint",
     "Lesson",
-    "Place",
+    "ValuePlace",
     "fingerprint",
     "keys",
     "learn",

@@ -15,7 +15,7 @@ from docproc.apps.documents.understanding.extract import candidates, normalise
 from docproc.apps.documents.understanding.extract.layout import Document, Stretch
 from docproc.apps.documents.understanding.extract.layout import layout as lines_of
 from docproc.apps.documents.understanding.extract.spec import FieldSpec
-from docproc.apps.documents.understanding.memory.layouts import Layout, fingerprint, place, plain
+from docproc.apps.documents.understanding.memory.fingerprints import Fingerprint, fingerprint, place, plain
 from docproc.reading.folding import fold
 from docproc.reading.page import Box, PageText
 
@@ -36,7 +36,7 @@ class Anchor:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ValuePlace:
     """Where a value stood. `page` counts from the first page, `from_end` from the last."""
 
     page: int
@@ -50,7 +50,7 @@ class Place:
     box: Box | None = None
 
     @classmethod
-    def of_json(cls, stored: Mapping[str, Any]) -> Place:
+    def of_json(cls, stored: Mapping[str, Any]) -> ValuePlace:
         anchors = tuple(Anchor(*each) for each in stored["anchors"])
         box = tuple(stored["box"]) if stored["box"] else None
         return cls(**{**stored, "anchors": anchors, "box": box})
@@ -70,7 +70,7 @@ class Lesson:
     field: str
     value: str | None
     kind: str
-    places: tuple[Place, ...]
+    places: tuple[ValuePlace, ...]
     corrected: bool
     before: str | None = None
 
@@ -79,14 +79,14 @@ class Lesson:
 
     @classmethod
     def of_json(cls, stored: Mapping[str, Any]) -> Lesson:
-        return cls(**{**stored, "places": tuple(map(Place.of_json, stored["places"]))})
+        return cls(**{**stored, "places": tuple(map(ValuePlace.of_json, stored["places"]))})
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
     """One reviewed document. Newer ones have the greater `order`: the latest word counts."""
 
-    layout: Layout
+    layout: Fingerprint
     lessons: tuple[Lesson, ...]
     order: float = 0.0
 
@@ -107,7 +107,7 @@ def pack(example: Example) -> bytes:
 def unpack(packed: bytes) -> Example:
     stored = orjson.loads(zlib.decompress(packed))
     lessons = tuple(Lesson.of_json(each) for each in stored["lessons"])
-    return Example(Layout.of_json(stored["layout"]), lessons, stored["order"])
+    return Example(Fingerprint.of_json(stored["layout"]), lessons, stored["order"])
 
 
 def learn(
@@ -130,10 +130,12 @@ def learn(
     lessons = []
     for field, value in values.items():
         pointed = (where or {}).get(field)
-        kind, found = _find(value, types.get(field, "string"), document, how) if value else (TEXT, [])
+        kind, stretches = _find(value, types.get(field, "string"), document, how) if value else (TEXT, [])
         if pointed:
-            found = [at for at in found if at.page == pointed[0] and _touch(at.box, pointed[1])] or found
-        places = tuple(_place(at, document) for at in found[:_MOST_PLACES])
+            stretches = [
+                at for at in stretches if at.page == pointed[0] and _touch(at.box, pointed[1])
+            ] or stretches
+        places = tuple(_place(at, document) for at in stretches[:_MOST_PLACES])
         was = before.get(field)
         corrected = not same(value, was, types.get(field, "string"))
         lessons.append(Lesson(field, value, kind, places, corrected, was))
@@ -163,9 +165,9 @@ def _find(
     """The kind of a value, and every place on the pages that says it."""
     kinds = {"decimal": ("amount",), "date": ("date",)}.get(field_type, _STRING_KINDS)
     for kind in kinds:
-        found = [c.at for c in candidates.find(kind, document, how) if same(c.value, value, field_type)]
-        if found:
-            return kind, found
+        stretches = [c.at for c in candidates.find(kind, document, how) if same(c.value, value, field_type)]
+        if stretches:
+            return kind, stretches
     if field_type != "string":
         return kinds[0], []
     return TEXT, list(_texts(value, document))
@@ -187,12 +189,12 @@ def _touch(one: Box, other: Box) -> bool:
     return across > 0 and down > 0
 
 
-def _place(at: Stretch, document: Document) -> Place:
+def _place(at: Stretch, document: Document) -> ValuePlace:
     page = document.pages[at.page]
     x0, x1, y = (round(each, 4) for each in place(at.box, page))
     line = document.lines[at.line]
     start = line.text.rfind("   ", 0, at.start) + 3 if "   " in line.text[: at.start] else 0
-    return Place(
+    return ValuePlace(
         page=at.page,
         from_end=len(document.pages) - 1 - at.page,
         x0=x0,
@@ -208,7 +210,7 @@ def _place(at: Stretch, document: Document) -> Place:
 def _anchors(at: Stretch, page: PageText) -> tuple[Anchor, ...]:
     """The words around a value that are likely to be there the next time: on its line, then the nearest."""
     x0, x1, y = place(at.box, page)
-    found: list[tuple[float, Anchor]] = []
+    by_distance: list[tuple[float, Anchor]] = []
     for word in page.words:
         text = plain(word.text)
         if len(text) < 2 or _touch(word.box, at.box):
@@ -216,6 +218,8 @@ def _anchors(at: Stretch, page: PageText) -> tuple[Anchor, ...]:
         left, right, middle = place(word.box, page)
         aside = max(x0 - right, left - x1, 0.0)
         distance = aside + 3 * abs(y - middle)
-        found.append((distance, Anchor(text, round(x0 - left, 4), round(x1 - left, 4), round(y - middle, 4))))
-    found.sort(key=lambda each: (each[0], each[1].word))
-    return tuple(anchor for _, anchor in found[:_MOST_ANCHORS])
+        by_distance.append(
+            (distance, Anchor(text, round(x0 - left, 4), round(x1 - left, 4), round(y - middle, 4)))
+        )
+    by_distance.sort(key=lambda each: (each[0], each[1].word))
+    return tuple(anchor for _, anchor in by_distance[:_MOST_ANCHORS])

@@ -13,7 +13,7 @@ from rapidfuzz.fuzz import ratio
 from docproc.apps.documents.understanding.extract import candidates, normalise
 from docproc.apps.documents.understanding.extract.candidates import Candidate
 from docproc.apps.documents.understanding.extract.checks import problem
-from docproc.apps.documents.understanding.extract.labels import SUMS
+from docproc.apps.documents.understanding.extract.labels import sum_of
 from docproc.apps.documents.understanding.extract.layout import Stretch
 from docproc.apps.documents.understanding.extract.layout import layout as lines_of
 from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
@@ -22,11 +22,11 @@ from docproc.apps.documents.understanding.memory.examples import (
     Anchor,
     Example,
     Lesson,
-    Place,
+    ValuePlace,
     same,
     squeezed,
 )
-from docproc.apps.documents.understanding.memory.layouts import (
+from docproc.apps.documents.understanding.memory.fingerprints import (
     fingerprint,
     place,
     plain,
@@ -39,15 +39,18 @@ from docproc.reading.page import PageText, Source
 CONSTANT = frozenset(
     {"vendor_name", "vendor_tax_id", "company_name", "company_tax_id", "currency", "bank_name", "issuer"}
 )
-LIKE = 0.5  # layouts less alike than this teach nothing
-_FITS = 0.45  # how well a value must stand where the example's stood
+LIKE = 0.5  # least similarity of two layouts for one to teach anything about the other
+_FITS = 0.45  # least fit (0 to 1) of a candidate's place with the place of the example's value
 _SAME_OWNER = 0.5
-_TIGHT_X, _TIGHT_Y = 0.035, 0.011  # page widths: a few letters, less than a line
-_GONE = 0.25  # what a word counts that the page does not have: it may be one of a table's, which change
+# Tolerance of places, in page widths: a few letters across, less than a line down.
+_TIGHT_X, _TIGHT_Y = 0.035, 0.011
+# Factor of the weight of an anchor word that the page does not have: it may be a table's, whose words change.
+_GONE = 0.25
 _HIGHEST = 0.98
-_SURE_ENOUGH = 0.6  # for a correction to overrule what was read, however sure that is
-_NEARLY = 80.0  # of a hundred: a name with some letters read wrongly
-_DOUBT = 0.6  # for a value where documents like this one had none
+# A corrected value overrules the one that was read from this confidence on, or from that one's if lower.
+_SURE_ENOUGH = 0.6
+_NEARLY = 80.0  # least similarity, of 100, of a name to itself with some letters misread
+_DOUBT = 0.6  # factor of the confidence of a value where documents of this layout had none
 _STRONGER = (Source.EMBEDDED, Source.CODE)
 
 
@@ -68,19 +71,19 @@ def recall(
     doc_type: str,
     fields: Sequence[FieldSpec],
     pages: Sequence[PageText],
-    found: Mapping[str, FieldValue | None],
+    printed: Mapping[str, FieldValue | None],
     examples: Iterable[Example],
 ) -> dict[str, FieldValue | None]:
     """What was found, put right by what people said of documents that look like this one."""
     memory = _Memory(fields, pages, examples)
     if not memory.examples:
-        return dict(found)
+        return dict(printed)
     merged = {
-        field.name: memory.absent(field, _merged(found.get(field.name), memory.of(field), field))
+        field.name: memory.absent(field, _merged(printed.get(field.name), memory.of(field), field))
         for field in fields
         if field.type != "table"
     }
-    return {**found, **_refuted(doc_type, found, merged)}
+    return {**printed, **_refuted(doc_type, printed, merged)}
 
 
 class _Memory:
@@ -184,19 +187,19 @@ class _Memory:
             value = lesson.value or value  # as a person spelt it, not as it was read this time
         return Recalled(value, weight, lesson.corrected, order, at.page, at.box, source)
 
-    def _possible(self, lesson: Lesson, spot: Place) -> Iterator[Candidate]:
+    def _possible(self, lesson: Lesson, spot: ValuePlace) -> Iterator[Candidate]:
         last = len(self.document.pages) - 1
         pages = {spot.page, last - spot.from_end}
-        found = self._texts(spot) if lesson.kind == TEXT else self._of_kind(lesson.kind)
+        possible = self._texts(spot) if lesson.kind == TEXT else self._of_kind(lesson.kind)
         # What check digits or looks speak against is not what a person meant.
-        yield from (each for each in found if each.at.page in pages and each.merit > -1.9)
+        yield from (each for each in possible if each.at.page in pages and each.merit > -1.9)
 
     def _of_kind(self, kind: str) -> list[Candidate]:
         if kind not in self._candidates:
             self._candidates[kind] = candidates.find(kind, self.document, self.how)
         return self._candidates[kind]
 
-    def _texts(self, spot: Place) -> Iterator[Candidate]:
+    def _texts(self, spot: ValuePlace) -> Iterator[Candidate]:
         """What stands in a column after the words that stood before the example's value."""
         for line in self.document.lines:
             for column in line.columns():
@@ -211,7 +214,7 @@ class _Memory:
                 if text:
                     yield Candidate(text, line.stretch(start, start + len(text)))
 
-    def _fit(self, spot: Place, candidate: Candidate) -> float:
+    def _fit(self, spot: ValuePlace, candidate: Candidate) -> float:
         """How well a value stands to the words around it, as the example's did; 1 is exactly."""
         page = self.document.pages[candidate.at.page]
         x0, x1, y = place(candidate.at.box, page)
@@ -279,16 +282,16 @@ def _refuted(
     doc_type: str, read: Mapping[str, FieldValue | None], merged: dict[str, FieldValue | None]
 ) -> dict[str, FieldValue | None]:
     """Memory gives way where the amounts that were read add up and the remembered ones do not."""
-    parts = SUMS.get(doc_type, ())
+    parts = sum_of(doc_type)
     if parts and _adds_up(parts, read) and not _adds_up(parts, merged):
         return {**merged, **{name: read[name] for name in parts if name in merged}}
     return merged
 
 
 def _adds_up(parts: Sequence[str], values: Mapping[str, FieldValue | None]) -> bool:
-    found = [values.get(name) for name in parts]
+    parts_of_sum = [values.get(name) for name in parts]
     try:
-        first, second, whole = (Decimal(each.value) for each in found if each is not None)
+        first, second, whole = (Decimal(each.value) for each in parts_of_sum if each is not None)
     except (ValueError, InvalidOperation):
         return False
     return abs(first + second - whole) <= Decimal("0.02")

@@ -47,15 +47,15 @@ def version(name: str, folder: Path | None = None) -> Version | None:
 
 def arrays(name: str, folder: Path | None = None) -> Arrays:
     """The weights called `name`: the folder's own if it has them, else the packaged ones."""
-    found = version(name, folder)
-    if found is None:
+    version_of_file = version(name, folder)
+    if version_of_file is None:
         raise FileNotFoundError(PACKAGED / f"{name}.npz")
-    return _read(*found)  # learnt anew: read anew
+    return _read(*version_of_file)  # cached by version: read again only when the file has changed
 
 
 @lru_cache(maxsize=8)
 def _read(path: Path, _changed: int) -> Arrays:
-    # Arrays only: a pickle could run anything.
+    # allow_pickle=False: a pickle in the file could run any code.
     try:
         with path.open("rb") as file, numpy.load(file, allow_pickle=False) as stored:
             return {key: stored[key] for key in stored.files}

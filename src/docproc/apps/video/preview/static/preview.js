@@ -7,6 +7,10 @@ const say = (key, values = {}) => Object.entries(values).reduce(
   (text, [name, value]) => text.replace(`{${name}}`, value), words[key] ?? key);
 const statuses = JSON.parse(document.getElementById("statuses").textContent);
 const status = (name) => statuses[name] ?? name;
+const language = document.documentElement.lang;
+const number = (value, digits = 0) => value.toLocaleString(
+  language, {minimumFractionDigits: digits, maximumFractionDigits: digits});
+const counted = (done, total) => total ? `${number(done)} / ${number(total)}` : number(done);
 const STRIP = 14, LIST_MS = 2000;
 
 let chosen = document.body.dataset.chosen, source = null, shown = -1, strip = "", latest = null;
@@ -19,6 +23,12 @@ async function list() {
   if (!chosen && found.length) choose(found[0].session_id);
 }
 
+function duration(seconds) {
+  const whole = Math.round(seconds), minutes = Math.floor(whole / 60);
+  const rest = say("preview_seconds", {number: number(whole % 60)});
+  return minutes ? `${say("preview_minutes", {number: number(minutes)})} ${rest}` : rest;
+}
+
 function line(one) {
   const item = document.createElement("li"), link = document.createElement("a");
   link.href = `/session/${one.session_id}`;
@@ -29,12 +39,17 @@ function line(one) {
   row.className = "row";
   const left = document.createElement("span"), right = document.createElement("span");
   left.textContent = status(one.status);
-  right.textContent = one.frames_total ? `${one.frames_processed} / ${one.frames_total}` : "";
+  left.className = `state ${one.status}`;
+  right.textContent = one.status === "completed" || !one.frames_total ? when(one.started_at) : `${Math.floor(100 * one.frames_processed / one.frames_total)} %`;
   row.append(left, right);
   link.append(name, row);
   link.addEventListener("click", (event) => { event.preventDefault(); choose(one.session_id); });
   item.append(link);
   return item;
+}
+
+function when(started) {
+  return started ? new Date(started).toLocaleString(language, {dateStyle: "short", timeStyle: "short"}) : "";
 }
 
 function choose(id) {
@@ -62,13 +77,16 @@ function show(one) {
   at("status").textContent = status(one.status);
   at("status").className = `badge ${one.status}`;
   at("bar").value = total ? done / total : 0;
-  at("done").textContent = total ? `${done} / ${total}` : String(done);
-  at("fps").textContent = (one.metrics ? one.metrics.fps_processing : one.fps ?? 0).toFixed(1);
-  at("left").textContent = one.status === "completed" ? "0" : one.eta_seconds == null ? "–" : say("preview_seconds", {number: Math.round(one.eta_seconds)});
-  at("retries").textContent = one.retries ?? 0;
-  at("failed").textContent = one.frames_failed ?? 0;
+  at("done").textContent = counted(done, total);
+  at("fps").textContent = number(one.metrics ? one.metrics.fps_processing : one.fps ?? 0, 1);
+  const isOver = one.status === "completed" || one.status === "failed";
+  at("left-name").textContent = say(isOver ? "preview_took" : "preview_left");
+  at("left").textContent = isOver ? duration(one.elapsed_seconds ?? 0) : one.eta_seconds == null ? "–" : duration(one.eta_seconds);
+  at("retries").textContent = number(one.retries ?? 0);
+  at("failed").textContent = number(one.frames_failed ?? 0);
   at("error").hidden = !one.error;
   at("error").textContent = one.error ? `${one.error.code}: ${one.error.message}` : "";
+  if (one.width && one.height) document.querySelector(".compare").style.setProperty("--ratio", one.width / one.height);
   filters(one.filters ?? []);
   workers(one.workers ?? {});
   chart(one.history ?? []);
@@ -100,6 +118,7 @@ function frames(done) {
     button.setAttribute("aria-label", say("preview_frame", {number: index}));
     image.src = `/session/${chosen}/frame/${index}?width=160`;
     image.alt = "";
+    image.addEventListener("error", () => button.remove());
     button.append(image);
     button.addEventListener("click", () => { at("follow").checked = false; picture(index); });
     return button;
@@ -115,24 +134,29 @@ function picture(index) {
   for (const button of at("strip").children) button.setAttribute("aria-pressed", String(Number(button.dataset.index) === index));
 }
 
+// Frames that are not kept cannot be shown.
+at("after").addEventListener("error", () => { at("pictures").hidden = true; at("unkept").hidden = false; });
+at("after").addEventListener("load", () => { at("pictures").hidden = false; at("unkept").hidden = true; });
+
 function chart(points) {
   const most = Math.max(1, ...points.map((point) => point[1]));
   const last = points.length ? points[points.length - 1][0] || 1 : 1;
   const line = points.map(([time, fps]) => `${(time / last * 400).toFixed(1)},${(118 - fps / most * 110).toFixed(1)}`);
   at("curve").setAttribute("points", line.join(" "));
   at("area").setAttribute("d", line.length ? `M0,120 L${line.join(" L")} L400,120 Z` : "");
-  at("most").textContent = `${most.toFixed(0)} · ${say("preview_seconds", {number: Math.round(last)})}`;
-  at("chart-said").textContent = `${say("preview_now")}: ${points.length ? points[points.length - 1][1] : 0}`;
+  at("most").textContent = say("preview_most", {number: number(most)});
+  at("span").textContent = duration(last);
+  at("chart-said").textContent = `${say("preview_now")}: ${number(points.length ? points[points.length - 1][1] : 0, 1)}`;
 }
 
 function workers(counts) {
   const most = Math.max(1, ...Object.values(counts));
-  at("workers").replaceChildren(...Object.entries(counts).sort().map(([name, number]) => {
+  at("workers").replaceChildren(...Object.entries(counts).sort().map(([name, count]) => {
     const item = document.createElement("li"), row = document.createElement("span"), meter = document.createElement("meter");
     const left = document.createElement("span"), right = document.createElement("span");
     left.textContent = name;
-    right.textContent = say("preview_worker_frames", {number});
-    meter.max = most; meter.value = number; meter.setAttribute("aria-label", name);
+    right.textContent = say("preview_worker_frames", {number: number(count)});
+    meter.max = most; meter.value = count; meter.setAttribute("aria-label", name);
     row.append(left, right);
     item.append(row, meter);
     return item;

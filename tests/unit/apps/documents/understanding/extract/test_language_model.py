@@ -14,6 +14,7 @@ from docproc.apps.documents.understanding.extract.language_model import (
     weigh,
 )
 from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
+from docproc.apps.documents.understanding.reason import Code, Reason
 from docproc.reading.page import PageText, Source
 from tests.pages import page_of
 
@@ -36,7 +37,7 @@ def heeded(answer: object, found: dict[str, FieldValue | None] | None = None) ->
     return heed(FIELDS, [page_of(PAGE)], found or dict.fromkeys(field.name for field in FIELDS), text)
 
 
-def read(value: str, confidence: float, reason: str | None = None) -> FieldValue:
+def read(value: str, confidence: float, reason: Reason | None = None) -> FieldValue:
     return FieldValue(value, confidence, Source.OCR, 0, None, reason)
 
 
@@ -47,7 +48,7 @@ def test_only_what_is_missing_or_doubtful_is_asked() -> None:
     found = {
         "number": read("X", 0.9),
         "holder": read("Y", 0.5),
-        "start": read("2026-01-01", 0.1, "failed"),
+        "start": read("2026-01-01", 0.1, Reason(Code.EMPTY)),
         "premium": None,
     }
     table = FieldSpec("rows", "table")

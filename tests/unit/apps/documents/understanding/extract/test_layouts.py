@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from docproc.apps.documents.quality.training.prints import page
 from docproc.apps.documents.understanding.extract.checks import PRINTED, checked
 from docproc.apps.documents.understanding.extract.document import extract
 from docproc.apps.documents.understanding.extract.layout import layout
 from docproc.apps.documents.understanding.extract.normalise import decimal
 from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
 from docproc.reading.page import PageText, Source, Word
+from docproc_samples.training.prints import page
 
 AMOUNTS = ("net_amount", "tax_amount", "total_amount", "withheld_amount", "gross_amount", "total_deductions")
 

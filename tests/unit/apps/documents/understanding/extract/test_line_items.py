@@ -8,13 +8,13 @@ from random import Random
 
 import pytest
 
-from docproc.apps.documents.samples import invoice_layouts
-from docproc.apps.documents.samples.cast import Cast
-from docproc.apps.documents.samples.sheet import Sheet
 from docproc.apps.documents.understanding.extract.line_items import find
 from docproc.apps.documents.understanding.extract.spec import ColumnSpec, FieldSpec
 from docproc.reading import text_layer
 from docproc.reading.page import Source
+from docproc_samples.drawing import invoice_layouts
+from docproc_samples.drawing.cast import Cast
+from docproc_samples.drawing.sheet import Sheet
 from tests.pages import page_of
 
 ITEMS = FieldSpec(

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from docproc.apps.documents.samples.sheet import Column, Sheet
 from docproc.apps.documents.schemas import ExtractionSchema
 from docproc.apps.documents.understanding.extract.document import extract
 from docproc.reading import text_layer
+from docproc_samples.drawing.sheet import Column, Sheet
 
 PLAIN = """
 fields:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from docproc.apps.documents.quality import matching
-from docproc.apps.documents.quality.training.prints import Print, prints
 from docproc.apps.documents.understanding.extract.document import extract
 from docproc.apps.documents.understanding.extract.spec import FieldSpec
+from docproc_samples.training.prints import Print, prints
 
 UNSEEN = list(prints(Path(__file__).parent / "prints"))
 # Which of the shop's name and its company's is wanted, nobody can say from the print.

@@ -5,9 +5,8 @@ from decimal import Decimal
 import numpy
 import pytest
 
-from docproc.apps.documents.quality.training import extraction
-from docproc.apps.documents.quality.training.extraction import Example, Labelled
-from docproc.apps.documents.quality.training.prints import page, prints
+from docproc.apps.documents.quality.fitting import scoring
+from docproc.apps.documents.quality.fitting.scoring import FieldExample, KnownDocument
 from docproc.apps.documents.understanding import models
 from docproc.apps.documents.understanding.extract import blocks, calibrate, features, periods, scorer, sums
 from docproc.apps.documents.understanding.extract.candidates import Candidate
@@ -17,6 +16,8 @@ from docproc.apps.documents.understanding.extract.score import Scored
 from docproc.apps.documents.understanding.extract.search import Search
 from docproc.apps.documents.understanding.extract.spec import FieldSpec
 from docproc.apps.documents.understanding.extract.spelling import Words, repaired
+from docproc_samples.training import extraction
+from docproc_samples.training.prints import page, prints
 
 PLACE = Stretch("", (0.1, 0.1, 0.2, 0.12), 0.99, 0, 0, 0, 1)
 
@@ -61,8 +62,8 @@ def test_training_learns_what_tells_right_from_wrong() -> None:
             Scored(Candidate("wrong", PLACE), 2.5, {"caps": 0.0}),
         ]
         right = numpy.array([1.0, 0.0])
-        made.append(Example("x", "y", "name", both, features.matrix(both), right, str(number), 1.0))
-    weights, nothing = extraction.fit(made).of("x", "y", "name")
+        made.append(FieldExample("x", "y", "name", both, features.matrix(both), right, str(number), 1.0))
+    weights, nothing = scoring.fit(made).of("x", "y", "name")
     logits = made[0].seen @ weights
     assert logits[0] > logits[1] and logits[0] > nothing
 
@@ -73,7 +74,7 @@ def test_calibration_says_how_often_it_is_right() -> None:
         ranking = scorer.ranked(
             [scored("1", 5.0)], features.matrix([scored("1", 5.0)]), numpy.array([4.0]), 2.0
         )
-        example = Example("x", "y", "name", [], numpy.zeros((0, 1)), numpy.zeros(0), "", 1.0)
+        example = FieldExample("x", "y", "name", [], numpy.zeros((0, 1)), numpy.zeros(0), "", 1.0)
         chosen.append((example, ranking, number % 10 < 8))
     fitted = extraction.fit_calibration(chosen)
     assert calibrate.probability(calibrate.signals(ranking), fitted["name"]) == pytest.approx(0.8, abs=0.06)
@@ -81,7 +82,7 @@ def test_calibration_says_how_often_it_is_right() -> None:
 
 def test_noise_is_the_same_every_time() -> None:
     document = next(iter(prints()))
-    labelled = [Labelled(document.doc_type, document.fields, (document.page,), "g", False)]
+    labelled = [KnownDocument(document.doc_type, document.fields, (document.page,), "g", False)]
     first, second = (list(extraction.with_noise(labelled)) for _ in range(2))
     assert first == second and len(first) == 2
 
@@ -163,6 +164,6 @@ def test_time_grows_with_the_page_not_with_its_square() -> None:
     def looked_at(rows: int) -> int:
         text = "\n".join(f"Fecha 01/02/2024   Total {row},00   Importe {row},50" for row in range(rows))
         search = Search.of("invoice", (FieldSpec("total_amount", "decimal"),), [page(text)])
-        return sum(len(told.labels) for told in search._find("amount"))
+        return sum(len(told.labels) for told in search.told("amount"))
 
     assert looked_at(200) < 2.5 * looked_at(100)

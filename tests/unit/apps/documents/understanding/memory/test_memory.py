@@ -10,7 +10,7 @@ import pytest
 from docproc.apps.documents.understanding import memory
 from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
 from docproc.apps.documents.understanding.memory import Example, fingerprint, keys, recall, similarity
-from docproc.apps.documents.understanding.memory.layouts import same_owner
+from docproc.apps.documents.understanding.memory.fingerprints import same_owner
 from docproc.reading.page import PageText, Source
 from tests.pages import page_of
 

@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from docproc.apps.documents.understanding.extract.blocks import POSTCODE, STREET, Block, blocks
 from docproc.apps.documents.understanding.extract.hits import Hit
 from docproc.apps.documents.understanding.extract.layout import Document, Stretch
+from docproc.apps.documents.understanding.extract.names.appearance import (
+    LEGAL_FORM,
+    is_person,
+    merit,
+    repeats,
+    traits,
+)
 from docproc.apps.documents.understanding.extract.names.evidence import sites, whose_number
 from docproc.apps.documents.understanding.extract.names.lines import (
     cleaned,
     named,
     runs_on_from_above,
     wrapped,
-)
-from docproc.apps.documents.understanding.extract.names.looks import (
-    LEGAL_FORM,
-    is_person,
-    merit,
-    repeats,
-    traits,
 )
 from docproc.apps.documents.understanding.extract.score import Scored
 from docproc.reading.folding import fold
@@ -30,7 +30,7 @@ _BANK = re.compile(r"(?<![a-z])(?:banco|bank|caixa|caja|oficina|sucursal|branch)
 
 def addressed(document: Document, hits: Sequence[Sequence[Hit]]) -> list[Scored]:
     """Whom the document may be sent to: the name over an address, best at the right and below the first."""
-    found = []
+    candidates = []
     domains = sites(document.text)
     for block in blocks(document):
         first = block.cells[0]
@@ -60,8 +60,8 @@ def addressed(document: Document, hits: Sequence[Sequence[Hit]]) -> list[Scored]
             "top": min(first.line, 12) / 12,
             "continues": float(goes_on),
         }
-        found.append(Scored(named(at, document), score, parts | traits(at.text)))
-    return found
+        candidates.append(Scored(named(at, document), score, parts | traits(at.text)))
+    return candidates
 
 
 def _acts_for(block: Block, document: Document) -> bool:

@@ -15,6 +15,7 @@ from docproc.apps.documents.understanding.extract.hits import (
     stands_alone,
 )
 from docproc.apps.documents.understanding.extract.layout import WIDE, Document, Line, Stretch
+from docproc.apps.documents.understanding.extract.names.appearance import is_person, merit, traits
 from docproc.apps.documents.understanding.extract.names.lines import (
     cell_of,
     cleaned,
@@ -22,7 +23,6 @@ from docproc.apps.documents.understanding.extract.names.lines import (
     runs_on_from_above,
     wrapped,
 )
-from docproc.apps.documents.understanding.extract.names.looks import is_person, merit, traits
 from docproc.apps.documents.understanding.extract.score import Scored
 
 _CODE_BEFORE = re.compile(r"[A-Z]?\d{2,}\s+[-–]?\s*(?=[^\W\d]{2})")
@@ -32,7 +32,7 @@ def labelled(
     name: str, document: Document, hits: Sequence[Sequence[Hit]], block: bool = False, any_text: bool = False
 ) -> list[Scored]:
     """Names by their label. With `any_text`, whatever stands there."""
-    found: list[Scored] = []
+    candidates: list[Scored] = []
     for hit in (hit for line in hits for hit in line if name in hit.worth and stands_alone(hit, document)):
         for place, worth in beside(hit, document, hits):
             at = place if any_text else cleaned(_without_code(place, hit, document), document)
@@ -47,8 +47,8 @@ def labelled(
             )
             candidate = Candidate(at.text, at) if any_text else named(at, document)
             less = 1.5 * (not any_text and _is_next_heading(at, hit, document))
-            found.append(Scored(candidate, hit.worth[name] + worth + looks - less, parts))
-    return found
+            candidates.append(Scored(candidate, hit.worth[name] + worth + looks - less, parts))
+    return candidates
 
 
 def beside(
@@ -121,7 +121,7 @@ def _without_code(at: Stretch, hit: Hit, document: Document) -> Stretch:
 
 def over(document: Document, numbers: Sequence[Scored]) -> list[Scored]:
     """Names without a label of their own, by the number of a person that stands under them."""
-    found = []
+    candidates = []
     for number in numbers:
         at = number.candidate.at
         if number.score < 2:
@@ -136,5 +136,5 @@ def over(document: Document, numbers: Sequence[Scored]) -> list[Scored]:
                 )
                 if line.page == at.page and near and 2 <= len(words) <= 6 and is_person(column.text):
                     parts = {"block": 1.0, **traits(column.text)}
-                    found.append(Scored(named(column, document), 3.0 - 0.35 * up, parts))
-    return found
+                    candidates.append(Scored(named(column, document), 3.0 - 0.35 * up, parts))
+    return candidates

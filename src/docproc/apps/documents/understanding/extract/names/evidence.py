@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from docproc.apps.documents.understanding.extract.blocks import POSTCODE, TAX_ID
 from docproc.apps.documents.understanding.extract.layout import Document, Line, Stretch
-from docproc.apps.documents.understanding.extract.names.looks import ADDRESS, LEGAL_FORM, NOT_A_NAME
+from docproc.apps.documents.understanding.extract.names.appearance import ADDRESS, LEGAL_FORM, NOT_A_NAME
 from docproc.reading.folding import fold
 
 TOP_LINES = 9
@@ -27,8 +27,8 @@ def whose_number(column: Stretch, document: Document) -> float:
         for cell in line.columns():
             if line.page != column.page or abs(cell.box[0] - column.box[0]) > 0.02:
                 continue
-            if found := _COMPANY_OR_PERSON.search(fold(cell.text)):
-                return 1.0 if found["company"] else -1.0
+            if label := _COMPANY_OR_PERSON.search(fold(cell.text)):
+                return 1.0 if label["company"] else -1.0
     return 0.0
 
 
@@ -54,8 +54,8 @@ def address_below(column: Stretch, document: Document) -> float:
 
 def sites(text: str) -> set[str]:
     """The names of the sites and mail servers that the text mentions, but those of everybody."""
-    found = re.findall(r"(?:@|www\.)([a-z0-9-]{4,})\.", fold(text))
-    return {domain.replace("-", "") for domain in found} - {"gmail", "hotmail", "yahoo", "outlook"}
+    domains = re.findall(r"(?:@|www\.)([a-z0-9-]{4,})\.", fold(text))
+    return {domain.replace("-", "") for domain in domains} - {"gmail", "hotmail", "yahoo", "outlook"}
 
 
 def logos(lines: Sequence[Line]) -> set[str]:

@@ -8,6 +8,7 @@ from statistics import median
 from docproc.apps.documents.understanding.extract.blocks import TAX_ID
 from docproc.apps.documents.understanding.extract.hits import Hit, belongs, is_label
 from docproc.apps.documents.understanding.extract.layout import Document, Line
+from docproc.apps.documents.understanding.extract.names.appearance import LEGAL_FORM, merit, traits
 from docproc.apps.documents.understanding.extract.names.evidence import (
     REGISTRY,
     TOP_LINES,
@@ -19,7 +20,6 @@ from docproc.apps.documents.understanding.extract.names.evidence import (
     whose_number,
 )
 from docproc.apps.documents.understanding.extract.names.lines import RUNS_ON, named
-from docproc.apps.documents.understanding.extract.names.looks import LEGAL_FORM, merit, traits
 from docproc.apps.documents.understanding.extract.names.readings import STATE, readings
 from docproc.apps.documents.understanding.extract.score import Scored
 from docproc.reading.folding import fold
@@ -39,7 +39,7 @@ def letterhead(document: Document, customers: Sequence[Hit], hits: Sequence[Sequ
     usual = median(line.height for line in first)
     domains = sites(document.text)
     brands = logos(first[:_BRAND_LINES])
-    found: list[Scored] = []
+    candidates: list[Scored] = []
     for rank, line in enumerate(first):
         for number, column in enumerate(line.columns()):
             owner = owns_number(column, line, document)
@@ -63,8 +63,8 @@ def letterhead(document: Document, customers: Sequence[Hit], hits: Sequence[Sequ
                     "position": float(heading),
                     "address_below": address_below(column, document), **traits(at.text),
                 }  # fmt: skip
-                found.append(Scored(named(at, document), score, parts))
-    return found
+                candidates.append(Scored(named(at, document), score, parts))
+    return candidates
 
 
 def _small_print(line: Line) -> bool:

@@ -7,7 +7,7 @@ import re
 from docproc.apps.documents.understanding.extract.blocks import POSTCODE, STREET, TAX_ID
 from docproc.apps.documents.understanding.extract.candidates import Candidate
 from docproc.apps.documents.understanding.extract.layout import WIDE, Document, Stretch
-from docproc.apps.documents.understanding.extract.names.looks import (
+from docproc.apps.documents.understanding.extract.names.appearance import (
     ADDRESS,
     LEGAL_FORM,
     NOT_A_NAME,

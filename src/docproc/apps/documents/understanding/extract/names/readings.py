@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 
 from docproc.apps.documents.understanding.extract.layout import WIDE, Document, Stretch
+from docproc.apps.documents.understanding.extract.names.appearance import ADDRESS, LEGAL_FORM, merit, repeats
 from docproc.apps.documents.understanding.extract.names.lines import (
     REGISTERED,
     cleaned,
     runs_on_from_above,
     wrapped,
 )
-from docproc.apps.documents.understanding.extract.names.looks import ADDRESS, LEGAL_FORM, merit, repeats
 from docproc.reading.folding import fold
 from docproc.reading.page import union
 

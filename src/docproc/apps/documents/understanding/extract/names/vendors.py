@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from docproc.apps.documents.understanding.extract.layout import Document, Stretch
+from docproc.apps.documents.understanding.extract.names.appearance import LEGAL_FORM, full_name
 from docproc.apps.documents.understanding.extract.names.lines import text_below
-from docproc.apps.documents.understanding.extract.names.looks import LEGAL_FORM, full_name
 from docproc.apps.documents.understanding.extract.names.readings import TITLED
 from docproc.apps.documents.understanding.extract.score import Scored
 from docproc.reading.folding import fold

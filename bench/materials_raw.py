@@ -1,0 +1,164 @@
+"""The raw loop of materials: what somebody writes first, with the worker's own functions and nothing kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import statistics
+import time
+import uuid
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bench.materials_worker import _Place
+
+QUEUE = "material_processing_high"
+WARM = 3
+
+# Of the raw loop's last run one at a time: milliseconds of each step.
+_TIMES: dict[str, list[float]] = {}
+
+
+def stages() -> dict[str, float]:
+    return {step: statistics.median(found) for step, found in _TIMES.items()}
+
+
+async def rate(place: _Place, key: str, count: int, at_once: int = 1) -> float:
+    """One event after the other, or several, each acknowledged when all is stored."""
+    import aiormq
+    import asyncpg
+    import openai
+
+    await place.publish(key, WARM + count)
+    broker = await aiormq.connect(place.broker)
+    channel = await broker.channel()
+    await channel.basic_qos(prefetch_count=at_once)
+    databases = [await asyncpg.connect(place.database) for _ in range(at_once)]
+    model = openai.AsyncOpenAI(base_url=place.model, api_key="none", max_retries=0)
+    arrived: asyncio.Queue[Any] = asyncio.Queue()
+    if at_once == 1:
+        _TIMES.clear()
+
+    async def receive(message: Any) -> None:
+        arrived.put_nowait(message)
+
+    await channel.basic_consume(QUEUE, receive)
+    began: list[float] = []
+    left = WARM + count
+
+    async def work(database: Any) -> None:
+        nonlocal left
+        while left > 0:
+            left -= 1
+            if left < count and not began:
+                began.append(time.monotonic())
+            message = await arrived.get()
+            times = _Clock(is_kept=at_once == 1)
+            await _raw_one(place, database, model, json.loads(message.body)["payload"], times)
+            await channel.basic_ack(message.delivery_tag)
+
+    await asyncio.gather(*map(work, databases))
+    seconds = time.monotonic() - began[0]
+    await asyncio.gather(broker.close(), model.close(), *(database.close() for database in databases))
+    return count / seconds
+
+
+class _Clock:
+    def __init__(self, *, is_kept: bool) -> None:
+        self.is_kept = is_kept
+        self.last = time.perf_counter()
+
+    def lap(self, step: str) -> None:
+        now = time.perf_counter()
+        if self.is_kept:
+            _TIMES.setdefault(step, []).append((now - self.last) * 1000)
+        self.last = now
+
+
+class _Asking:
+    """Asks and keeps nothing."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    async def ask(self, step: str, messages: Any, kind: Any, make: Any) -> Any:
+        from docproc.apps.materials.authors.openai.replies import parsed
+
+        answer = await self.model.chat.completions.create(
+            model="gpt-4-turbo-preview",
+            messages=messages,
+            temperature=0.3,
+            max_tokens=4000,
+            response_format={"type": "json_object"},
+        )
+        return make(parsed(answer.choices[0].message.content, kind))
+
+
+def _read(content: bytes, path: Path) -> Any:
+    """As docproc keeps and reads it: the file and its text are on the disk before anything follows."""
+    from docproc.apps.materials.content.chapters import with_chapters
+    from docproc.apps.materials.content.source import SourceText
+    from docproc.apps.materials.source import reading
+
+    _write(path, content)
+    layer = reading.read_layer(path, path.with_suffix(".mended"), 2000, 500)
+    source = with_chapters(SourceText.of_pages(list(layer.pages), ""))
+    _write(path.with_suffix(".json"), source.model_dump_json().encode())
+    return source
+
+
+def _write(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+async def _raw_one(place: _Place, database: Any, model: Any, payload: dict[str, str], times: _Clock) -> None:
+    import obstore
+
+    from docproc.apps.materials.authors.openai.author import OpenAiAuthor
+    from docproc.apps.materials.checks.examine import examine, marked
+    from docproc.apps.materials.content.stored import ProcessingMetadata
+    from docproc.apps.materials.settings import MaterialsSettings
+    from docproc.apps.materials.store import NewDocument
+
+    key, material_id = payload["file_url"].split("/", 3)[3], payload["material_id"]
+    content = await asyncio.to_thread(lambda: bytes(obstore.get(place.store, key).bytes()))
+    times.lap("fetch")
+    source = await asyncio.to_thread(_read, content, place.folder / f"{material_id}.pdf")
+    times.lap("text")
+    author: Any = OpenAiAuthor(_Asking(model), MaterialsSettings())  # type: ignore[arg-type] # keeps nothing
+    summary = await author.summarise(source, language="es")
+    times.lap("summary")
+    quiz = await author.examine(source, summary, language="es", questions=10)
+    times.lap("quiz")
+    quiz = await asyncio.to_thread(lambda: marked(quiz, examine(quiz, source)))
+    times.lap("check")
+    metadata, now = ProcessingMetadata(request_id=material_id, generator="raw"), datetime.now(UTC)
+    documents = [
+        json.dumps(NewDocument("raw", material_id, one, metadata).document(1, now, now), default=str)
+        for one in (summary, quiz)
+    ]
+    async with database.transaction():
+        for table, document in zip(("material_summary", "material_assessment"), documents, strict=True):
+            await database.execute(
+                f"INSERT INTO {table} "
+                "(id, tenant_id, material_id, version, document, created_at, updated_at) "
+                "VALUES ($1, 'raw', $2, 1, $3::jsonb, now(), now())",
+                uuid.uuid4().hex, material_id, document,
+            )  # fmt: skip
+        await database.execute(
+            "INSERT INTO material_summary_link (id, tenant_id, material_id, status, created_at, updated_at) "
+            "VALUES ($1, 'raw', $2, 'done', now(), now())",
+            uuid.uuid4(), material_id,
+        )  # fmt: skip
+        await database.execute(
+            "INSERT INTO assessment (id, tenant_id, material_id, mongo_document_id, title, total_questions, "
+            "created_at, updated_at) VALUES ($1, 'raw', $2, '', '', 6, now(), now())",
+            uuid.uuid4(), material_id,
+        )  # fmt: skip
+    times.lap("store")

@@ -1,0 +1,1 @@
+"""Sample documents, and the training of the packaged weights: tools beside DocProc, installed apart."""

@@ -1,0 +1,1 @@
+"""Those who write summaries and quizzes, each behind `docproc.apps.materials.author.Author`."""

@@ -1,0 +1,1 @@
+"""The offline author: quotes the text, and asks about what it defines, dates, counts and relates."""

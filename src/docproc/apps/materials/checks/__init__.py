@@ -1,0 +1,1 @@
+"""Whether a question is any good, judged by code: the same checks for every author."""

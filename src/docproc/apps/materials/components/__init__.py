@@ -1,0 +1,1 @@
+"""The stages of a material, from the file to the stored documents."""

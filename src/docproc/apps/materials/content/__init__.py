@@ -1,0 +1,1 @@
+"""What a material is made of: its text by pages and chapters, its summary, its quiz; no engine inside."""

@@ -1,0 +1,1 @@
+"""The RabbitMQ door: events of other systems, held until they are safe."""

@@ -1,0 +1,1 @@
+"""From an address to the text: downloading, reading, cleaning."""

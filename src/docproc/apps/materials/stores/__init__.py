@@ -1,0 +1,1 @@
+"""Where summaries and quizzes are kept."""

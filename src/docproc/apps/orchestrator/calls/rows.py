@@ -1,0 +1,195 @@
+"""The rows of calls: read together, ended by one statement that asks for state and fencing number."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+
+from docproc.apps.orchestrator.tables import Call, CallState, Task
+from docproc.engine.message import utc_now
+from docproc.engine.store import rows
+from docproc.engine.store.columns import as_uuid
+from docproc.engine.store.tables import Request
+
+TABLE: Any = Call.__table__
+CANCELLED = "cancelled"
+
+
+async def tasks_of(session: AsyncSession, request_ids: Collection[UUID]) -> dict[UUID, Task]:
+    found = await session.scalars(select(Task).where(Task.request_id.in_(set(request_ids))))
+    return {task.request_id: task for task in found}
+
+
+async def statuses_of(session: AsyncSession, request_ids: Collection[UUID]) -> dict[UUID, str]:
+    """Where requests stand; one that was called off is `CANCELLED`, though the engine calls it failed."""
+    query = select(Request.id, Request.status, Request.error).where(Request.id.in_(set(request_ids)))
+    return {row.id: _status(row.status, row.error) for row in await session.execute(query)}
+
+
+def _status(status: str, error: Any) -> str:
+    is_cancelled = isinstance(error, dict) and error.get("code") == CANCELLED
+    return CANCELLED if is_cancelled else status
+
+
+async def by_id(session: AsyncSession, ids: Collection[UUID]) -> dict[UUID, Call]:
+    if not ids:
+        return {}
+    found = await session.scalars(select(Call).where(Call.id.in_(set(ids))))
+    return {call.id: call for call in found}
+
+
+async def of_requests(session: AsyncSession, request_ids: Collection[UUID]) -> dict[UUID, list[Call]]:
+    """All calls of requests, oldest first."""
+    query = select(Call).where(Call.request_id.in_(set(request_ids))).order_by(Call.opened_at, Call.id)
+    found: dict[UUID, list[Call]] = {request_id: [] for request_id in request_ids}
+    for call in await session.scalars(query):
+        found[call.request_id].append(call)
+    return found
+
+
+async def insert(session: AsyncSession, values: Sequence[dict[str, Any]]) -> None:
+    await rows.insert(session, TABLE, values)
+
+
+async def change(session: AsyncSession, call: Call, expected: CallState, /, **values: Any) -> bool:
+    """Settles every race for a call: whoever finds it in the expected state, under the number it was read
+    with, changes it. False: somebody else did before."""
+    statement = (
+        update(Call)
+        .where(Call.id == call.id, Call.state == expected.value, Call.fencing == call.fencing)
+        .values(**values)
+        .returning(Call.id)
+        .execution_options(synchronize_session=False)
+    )
+    return (await session.execute(statement)).first() is not None
+
+
+async def end(session: AsyncSession, call: Call, became: CallState, **values: Any) -> bool:
+    """An open call is over; False: it was before."""
+    return await change(
+        session,
+        call,
+        CallState.OPEN,
+        state=became.value,
+        ended_at=utc_now(),
+        taken_by=None,
+        taken_until=None,
+        **values,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """An open call that is over, and what became of it."""
+
+    call: Call
+    became: CallState
+    result: Any = None
+    error: Any = None
+    degraded: Any = None
+
+
+async def end_all(session: AsyncSession, endings: Sequence[Ending]) -> list[bool]:
+    """As `end` for each in turn, on PostgreSQL in one statement; False: it was over before."""
+    connection = await session.connection()
+    if connection.dialect.name != "postgresql" or len(endings) < 2:
+        return [
+            await end(
+                session, one.call, one.became, result=one.result, error=one.error, degraded=one.degraded
+            )
+            for one in endings
+        ]
+    # Of two for the same call the first counts.
+    first = {one.call.id: one for one in reversed(endings)}
+    columns: list[list[Any]] = [
+        list(first),
+        [one.call.fencing for one in first.values()],
+        [one.became.value for one in first.values()],
+        *([_json(getattr(one, name)) for one in first.values()] for name in ("result", "error", "degraded")),
+    ]
+    found = await connection.exec_driver_sql(_END_ALL, (*columns, utc_now()))
+    ended = {as_uuid(row.id) for row in found}
+    return [one.call.id in ended and first[one.call.id] is one for one in endings]
+
+
+_END_ALL = """
+UPDATE orchestrator_calls AS c
+SET state = v.became, result = v.result::jsonb, error = v.error::jsonb, degraded = v.degraded::jsonb,
+    ended_at = $7, taken_by = NULL, taken_until = NULL
+FROM (
+    SELECT o.id, v.fencing, v.became, v.result, v.error, v.degraded
+    FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::text[], $5::text[], $6::text[])
+        AS v(id, fencing, became, result, error, degraded)
+    JOIN orchestrator_calls AS o ON o.id = v.id
+    ORDER BY o.id FOR UPDATE OF o
+) AS v
+WHERE c.id = v.id AND c.fencing = v.fencing AND c.state = 'open'
+RETURNING c.id
+"""
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, default=str)
+
+
+async def note_progress(session: AsyncSession, call: Call, percent: int) -> bool:
+    """Only forward; False: that much was known, or the call is over."""
+    statement = (
+        update(Call)
+        .where(
+            Call.id == call.id,
+            Call.state == CallState.OPEN.value,
+            Call.fencing == call.fencing,
+            Call.progress < percent,
+        )
+        .values(progress=percent)
+        .returning(Call.id)
+        .execution_options(synchronize_session=False)
+    )
+    return (await session.execute(statement)).first() is not None
+
+
+async def cancel_all(session: AsyncSession, request_id: UUID) -> list[Call]:
+    """The calls of a request that were under way; nobody waits for them any more."""
+    running = (CallState.OPEN.value, CallState.WAITING.value, CallState.RETRYING.value)
+    query = select(Call).where(Call.request_id == request_id, Call.state.in_(running))
+    found = list(await session.scalars(query))
+    statement = update(Call).where(Call.request_id == request_id, Call.state.in_(running))
+    await session.execute(
+        statement.values(state=CallState.CANCELLED.value, ended_at=utc_now()).execution_options(
+            synchronize_session=False
+        )
+    )
+    return found
+
+
+async def overdue(session: AsyncSession, now: datetime, limit: int) -> list[Call]:
+    """Open calls whose time is over."""
+    query = select(Call).where(Call.state == CallState.OPEN.value, Call.timeout_at <= now)
+    return list(await session.scalars(query.order_by(Call.timeout_at).limit(limit)))
+
+
+async def next_timeout(session: AsyncSession) -> datetime | None:
+    found: datetime | None = await session.scalar(
+        select(func.min(Call.timeout_at)).where(Call.state == CallState.OPEN.value)
+    )
+    return found
+
+
+async def unsent(session: AsyncSession, before: datetime, limit: int) -> list[Call]:
+    """Open calls whose envelope was not published yet, or before that moment."""
+    is_old = Call.sent_at.is_(None) | (Call.sent_at < before)
+    query = select(Call).where(Call.state == CallState.OPEN.value, is_old)
+    return list(await session.scalars(query.order_by(Call.priority, Call.opened_at).limit(limit)))
+
+
+async def mark_sent(session: AsyncSession | AsyncConnection, ids: Collection[UUID]) -> None:
+    statement = update(Call).where(Call.id.in_(set(ids)), Call.state == CallState.OPEN.value)
+    await session.execute(statement.values(sent_at=utc_now()))

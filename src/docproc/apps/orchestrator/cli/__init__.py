@@ -1,0 +1,1 @@
+"""`docproc orchestrator`: the demo, and services in Python."""

@@ -1,0 +1,1 @@
+"""The envelope: what travels between the orchestrator and services."""

@@ -1,0 +1,1 @@
+"""Tasks, sessions, services and traces over HTTP and WebSocket."""

@@ -1,0 +1,1 @@
+"""Plans: what a task asks for, as a flow of the engine."""

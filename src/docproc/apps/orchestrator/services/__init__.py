@@ -1,0 +1,1 @@
+"""The services: which there are, how they are reached, and what is sent to them."""

@@ -1,0 +1,1 @@
+"""How envelopes travel: each implementation of `ServiceWire`."""

@@ -1,0 +1,1 @@
+"""What services written in Python import."""
