@@ -26,6 +26,9 @@ EXTRA = "dev"
 
 # What hatchling asks for when it installs a project as editable, without saying so in pyproject.toml.
 FOR_EDITABLE = ("editables",)
+# What redis asks for on Python before 3.11.3 alone (Debian 12 has 3.11.2): a lock made with a later one would
+# leave it out, and with hashes nothing can be installed there that is not in the lock.
+FOR_EARLY_PYTHON = ("async-timeout",)
 
 ASKED_HEAD = "# What `.[dev]` and the build ask for, from pyproject.toml by `make lock`. Not to be edited.\n"
 PINNED_HEAD = "# What `make install` installs, pinned by `make lock`. Not to be edited.\n"
@@ -52,7 +55,7 @@ def asked_for(project: dict[str, Any], extra: str = EXTRA) -> list[str]:
                     yield from laid_out(by_name[name])
 
     direct = [*project["project"].get("dependencies", []), f"{own}[{extra}]"]
-    return sorted({*laid_out(direct), *project["build-system"]["requires"], *FOR_EDITABLE})
+    return sorted({*laid_out(direct), *project["build-system"]["requires"], *FOR_EDITABLE, *FOR_EARLY_PYTHON})
 
 
 def pins(lock: str) -> dict[str, Version]:
