@@ -70,6 +70,7 @@ class Model:
     def reset(self) -> None:
         self.calls.clear()
         self.script.clear()
+        self.waiting = threading.Semaphore(0)  # nobody's of the test before
         self.open.set()
 
     def serve(self, handler: BaseHTTPRequestHandler) -> None:
@@ -129,6 +130,12 @@ def completion(text: str, *, reason: str = "stop", seconds: float = 0.0) -> Answ
 
 def proper(model: Model, body: Body) -> Answer:
     return completion(json.dumps(written(body)))
+
+
+def proper_and_then_holds(model: Model, body: Body) -> Answer:
+    """The next call is held back. Said here, because that one may come sooner than a test can look."""
+    model.open.clear()
+    return proper(model, body)
 
 
 def instant(model: Model, body: Body) -> Answer:

@@ -174,6 +174,19 @@ class TransientError(ProcessingError):
         self.counts_attempt = counts_attempt
 
 
+class SilentTransactionError(TransientError):
+    """A component computed inside its transaction for so long that the database ended it.
+
+    It counts as an attempt: repeated without end, the same would happen again and again.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"the database ended a transaction in which nothing happened for {seconds:.0f} s",
+            remedy="Compute and call others before touching the session",
+        )
+
+
 class TimeLimitError(TransientError):
     """The stage's `timeout_seconds` passed while the message was being handled."""
 

@@ -17,8 +17,9 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from bench.servers import PostgresServer
 from docproc.engine.store import clock, duties, messages, migrate, rows, turns, workers
+from docproc.engine.store import session as session_module
 from docproc.engine.store.session import Store, is_full, is_passing
-from docproc.errors import DatabaseDownError
+from docproc.errors import DatabaseDownError, SilentTransactionError
 from docproc.http.app import create_app
 from tests import services
 from tests.harness import Harness, opened, settings_for
@@ -116,6 +117,56 @@ async def _session_of(store: Store) -> int:
     async with store.reading() as session:
         (row,) = await rows.execute(session, "SELECT pg_backend_pid() AS pid")
         return int(row.pid)
+
+
+# --- processes that stopped in the middle of a transaction ------------------------------------------------
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "_SILENT_SECONDS", 1)
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_locks_of_a_process_that_stopped_are_freed(server: PostgresServer) -> None:
+    """Stopped by SIGSTOP, frozen with its machine: its connection stays open, and it says nothing."""
+    stopped, other = Store(server.url), Store(server.url)
+    lock = "SELECT pg_advisory_xact_lock(7)"
+
+    async def stops() -> None:
+        async with stopped.writing() as session:
+            await rows.execute(session, lock)
+            async with other.writing() as heir:
+                await rows.execute(heir, lock)  # waits until the server frees it
+            await rows.execute(session, "SELECT 1")
+
+    async with asyncio.timeout(10):
+        with pytest.raises(DBAPIError) as failed:
+            await stops()
+    assert is_passing(failed.value)
+    assert await _session_of(stopped)  # and the one that wakes can go on
+    await stopped.close()
+    await other.close()
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("uses_it_again", [True, False])
+async def test_component_that_computes_in_its_transaction_is_told_and_does_not_repeat_for_ever(
+    server: PostgresServer, uses_it_again: bool
+) -> None:
+    store = Store(server.url)
+
+    async def computes() -> None:
+        async with store.handling(lambda connection: None) as session:
+            await rows.execute(session, "SELECT 1")
+            await asyncio.sleep(1.5)
+            if uses_it_again:
+                await rows.execute(session, "SELECT 1")
+
+    with pytest.raises(SilentTransactionError, match="nothing happened for 1 s") as caught:
+        await computes()
+    assert not is_passing(caught.value)  # so it counts as an attempt
+    await store.close()
 
 
 async def test_refused_connection_passes() -> None:

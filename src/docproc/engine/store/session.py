@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 
 from docproc.engine import disk
 from docproc.engine.store.sqlite import one_call_a_statement
-from docproc.errors import ConfigurationError, CutOffError, DatabaseDownError
+from docproc.errors import ConfigurationError, CutOffError, DatabaseDownError, SilentTransactionError
 from docproc.private import private_file, private_files, private_folder
 
 T = TypeVar("T")
@@ -38,6 +38,9 @@ _FORGET_TRIES, _FORGET_MS = 5, 200
 # Execution option of SQLite's writer: whether a commit waits for the disk.
 _DURABLE = "docproc_durable"
 _IMMEDIATE = "BEGIN IMMEDIATE"
+# PostgreSQL ends a transaction whose process says nothing for so long: one that was stopped (SIGSTOP, a
+# frozen virtual machine, a lost network) would keep its row locks, and others waiting, until it comes back.
+_SILENT_SECONDS = 15
 
 
 class Store:
@@ -109,17 +112,27 @@ class Store:
                 if claim is not None:
                     claim(connection)
 
-            yield session
+            is_committing = False
             try:
+                yield session
+                is_committing = True
                 await session.commit()
             except Exception as error:
                 if began and is_passing(error):
-                    self.in_doubt(began[-1])
+                    if is_committing:
+                        self.in_doubt(began[-1])
+                    if claim is not None and self._was_silent(began[-1]):
+                        raise SilentTransactionError(_SILENT_SECONDS) from error
                 raise
             if began and self.is_sqlite:
                 self._warn_if_long(time.monotonic() - began[-1])
             for callback in session.info.pop("after_commit", []):
                 callback()
+
+    def _was_silent(self, since: float) -> bool:
+        """Whether the server may have ended a transaction because nothing came: the driver hears only that
+        its connection is gone."""
+        return not self.is_sqlite and time.monotonic() - since >= _SILENT_SECONDS
 
     @asynccontextmanager
     async def rehearsing(self) -> AsyncIterator[AsyncSession]:
@@ -236,7 +249,8 @@ class Store:
 
         return engine
 
-    def _postgres_engine(self, *, pool_size: int, **session_settings: str) -> AsyncEngine:
+    def _postgres_engine(self, *, pool_size: int, **more: str) -> AsyncEngine:
+        settings = {"idle_in_transaction_session_timeout": f"{_SILENT_SECONDS}s", **more}
         engine = create_async_engine(
             self.url,
             pool_size=pool_size,
@@ -246,7 +260,7 @@ class Store:
             hide_parameters=True,  # errors are logged; what was to be stored is nobody's business there
             connect_args={
                 "async_creator_fn": _postgresql().connect,
-                "server_settings": {"application_name": "docproc", "jit": "off", **session_settings},
+                "server_settings": {"application_name": "docproc", "jit": "off", **settings},
                 "timeout": 10,
                 "command_timeout": 60,
             },
@@ -264,8 +278,8 @@ class Store:
         @event.listens_for(engine.sync_engine, "begin")
         def _(connection: Connection) -> None:
             if self._pooler.is_there:  # the session is ours for this transaction only
-                for name, value in session_settings.items():
-                    connection.exec_driver_sql(f"SET LOCAL {name} = {value}")
+                wanted = [f"set_config('{name}', '{value}', true)" for name, value in settings.items()]
+                connection.exec_driver_sql(f"SELECT {', '.join(wanted)}")
 
         return engine
 
@@ -302,8 +316,9 @@ def _private_database(path: Path) -> None:
 _AGAIN = {"40001", "40P01", "57014"}
 _CONTENTION = {"40001", "40P01"}
 # Those after which a session is of no use: a read-only one stays so, though the server that was in recovery
-# takes writes by now (25006); the server is going, or coming (57P); the connection is lost (08).
-_USED_UP = ("25006", "57P", "08")
+# takes writes by now (25006); the server ended it, because we were silent for too long (25P03); the server is
+# going, or coming (57P); the connection is lost (08).
+_USED_UP = ("25006", "25P03", "57P", "08")
 # The server is out of something: disk (53100), memory, connections.
 _SHORT = "53"
 _DISK_FULL = "53100"

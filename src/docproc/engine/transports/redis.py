@@ -21,13 +21,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from docproc.engine.ending import end
 from docproc.engine.fair_order import AGING_EVERY
-from docproc.engine.store.session import Store, is_passing
+from docproc.engine.store.session import Store
 from docproc.engine.transport import Copy, Delivery, QueueState, Topology, Transport, TransportContext
 from docproc.engine.transports import redis_scripts as scripts
 from docproc.engine.transports import redis_streams
 from docproc.engine.transports.redis_audit import Audit
 from docproc.engine.transports.redis_streams import Entry, Streams
-from docproc.errors import TransportError
+from docproc.errors import DatabaseDownError, TransportError
 from docproc.harmless import text_for_logs
 
 log = structlog.get_logger(__name__)
@@ -142,6 +142,7 @@ class RedisTransport(Transport):
         self._tasks = [
             asyncio.create_task(self._keep_alive(), name="redis"),
             asyncio.create_task(self._listen(listening), name="redis news"),
+            asyncio.create_task(self._keep_complete(), name="redis audit"),
         ]
         await _wait(listening, TIMEOUT_SECONDS)
 
@@ -162,7 +163,7 @@ class RedisTransport(Transport):
         self._wake_all()
 
     async def _keep_alive(self) -> None:
-        """Say "alive", look whether Redis is still the one it was, and after copies that got lost."""
+        """Say "alive", and look whether Redis is still the one it was."""
         pause = FIRST_PAUSE_SECONDS
         while not self._is_closing:
             self._look_now.clear()
@@ -173,7 +174,6 @@ class RedisTransport(Transport):
                     self._up.set()
                     self._wake_all()
                 pause = FIRST_PAUSE_SECONDS
-                await self._find_lost()
             except _LOST as error:
                 self._lose(error)
                 # Those that lie idle were lost with it: each would fail whoever takes it next.
@@ -200,18 +200,24 @@ class RedisTransport(Transport):
             self._wake_all()
         self._epoch = epoch
 
-    async def _find_lost(self) -> None:
-        if not self._audit.is_due:
-            return
-        # One of all processes: what it finds is everybody's.
-        if not await self._redis.set(scripts.AUDITOR, self.consumer, nx=True, px=int(BEAT_SECONDS * 900)):
-            return
-        try:
-            await self._audit.look()
-        except (SQLAlchemyError, OSError) as error:
-            if isinstance(error, SQLAlchemyError) and not is_passing(error):
-                raise
-            log.warning("audit_waits", error=text_for_logs(error))
+    async def _keep_complete(self) -> None:
+        """Have copies published again that got lost in Redis.
+
+        In a task of its own: the database may keep it waiting, and a consumer that says nothing for so long
+        would lose its entries to others.
+        """
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            if not self._up.is_set() or not self._audit.is_due:
+                continue
+            try:
+                # One of all processes: what it finds is everybody's.
+                if await self._redis.set(scripts.AUDITOR, self.consumer, nx=True, px=int(BEAT_SECONDS * 900)):
+                    await self._audit.look()
+            except (SQLAlchemyError, DatabaseDownError) as error:
+                log.warning("audit_waits", error=text_for_logs(error))
+            except _LOST as error:
+                self._lose(error)
 
     def _lose(self, error: BaseException) -> None:
         if self._up.is_set():
