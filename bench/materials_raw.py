@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import statistics
+import threading
 import time
 import uuid
 from datetime import UTC, datetime
@@ -20,6 +21,8 @@ WARM = 3
 
 # Of the raw loop's last run one at a time: milliseconds of each step.
 _TIMES: dict[str, list[float]] = {}
+# pdfium can be used by one thread at a time.
+_PDFIUM = threading.Lock()
 
 
 def stages() -> dict[str, float]:
@@ -104,7 +107,8 @@ def _read(content: bytes, path: Path) -> Any:
     from docproc.apps.materials.source import reading
 
     _write(path, content)
-    layer = reading.read_layer(path, path.with_suffix(".mended"), 2000, 500)
+    with _PDFIUM:
+        layer = reading.read_layer(path, path.with_suffix(".mended"), 2000, 500)
     source = with_chapters(SourceText.of_pages(list(layer.pages), ""))
     _write(path.with_suffix(".json"), source.model_dump_json().encode())
     return source

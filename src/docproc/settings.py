@@ -107,6 +107,8 @@ class Settings(SettingsSection):
     server: str = "http://127.0.0.1:8000"
     api_port: int = Field(default=8000, ge=0, le=65535)
     backoffice_port: int = Field(default=8001, ge=0, le=65535)
+    # Of one server, WebSockets among them. A client may have a body of up to 1 MiB buffered on each.
+    max_connections: int = Field(default=3000, ge=10)
     # Clients that follow requests live, in one API process.
     max_streams: int = Field(default=500, ge=0)
     max_upload_mb: float = Field(default=200, gt=0)

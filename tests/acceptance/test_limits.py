@@ -241,6 +241,12 @@ def test_connections_leave_files_for_everything_else() -> None:
     assert config.backlog <= soft // 2 and (soft, hard) >= before
 
 
+def test_server_holds_as_many_connections_as_it_is_told_to(tmp_path: Path) -> None:
+    """Clients of the orchestrator keep a WebSocket each, and most of the time nothing comes on it."""
+    settings = settings_for(tmp_path, max_connections=40)
+    assert facing_the_network(FastAPI(), settings, "127.0.0.1").limit_concurrency == 40
+
+
 @pytest.mark.parametrize(
     ("settings", "client", "scheme"),
     [({}, "127.0.0.1", "http"), ({"trusted_proxies": "10.0.0.0/8, 127.0.0.1"}, "192.0.2.7", "https")],

@@ -56,7 +56,13 @@ async def serve(
 def facing_the_network(app: FastAPI, settings: Settings, host: str, **options: Any) -> uvicorn.Config:
     """For every server that browsers reach: only those who ask for it by a name it has are answered."""
     named = KnownHosts.on(app, settings, host)
-    return configured(named, proxies=settings.trusted_proxies or (), lifespan="on", **options)
+    return configured(
+        named,
+        proxies=settings.trusted_proxies or (),
+        connections=settings.max_connections,
+        lifespan="on",
+        **options,
+    )
 
 
 def bind(host: str, port: int) -> socket.socket:

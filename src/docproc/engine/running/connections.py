@@ -12,18 +12,19 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 # itself only ends connections on which nothing at all comes after an answer.
 HEADER_SECONDS = 10.0
 MOST = 1000
-WANTED_FILES = 4096
 # Beyond the limit some are still let in, to be told 503.
 _TOLD = 32
 
 
-def most_connections() -> int:
-    """As many as leave half of the files this process may open to everything else."""
+def most_connections(wanted: int = MOST) -> int:
+    """So many as are wanted, and no more than leave half of the files this process may open to everything
+    else; it may open more afterwards, if the system lets it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < WANTED_FILES:
-        soft = WANTED_FILES if hard == resource.RLIM_INFINITY else max(soft, min(hard, WANTED_FILES))
+    files = max(4096, 2 * wanted)
+    if soft != resource.RLIM_INFINITY and soft < files:
+        soft = files if hard == resource.RLIM_INFINITY else max(soft, min(hard, files))
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return MOST if soft == resource.RLIM_INFINITY else min(MOST, soft // 2)
+    return wanted if soft == resource.RLIM_INFINITY else min(wanted, soft // 2)
 
 
 class Connection(H11Protocol):

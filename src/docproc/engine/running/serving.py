@@ -10,7 +10,7 @@ from typing import Any
 
 import uvicorn
 
-from docproc.engine.running.connections import Connection, most_connections
+from docproc.engine.running.connections import MOST, Connection, most_connections
 
 # An answered connection on which nothing comes.
 KEEP_ALIVE_SECONDS = 5
@@ -19,14 +19,20 @@ _MAX_MESSAGE = 64 * 1024
 
 
 def configured(
-    app: Any, *, proxies: Sequence[str] = (), connection: type[Connection] = Connection, **options: Any
+    app: Any,
+    *,
+    proxies: Sequence[str] = (),
+    connection: type[Connection] = Connection,
+    connections: int = MOST,
+    **options: Any,
 ) -> uvicorn.Config:
     """What all servers have in common.
 
     `proxies` are believed what they say of their clients (`X-Forwarded-For`, `X-Forwarded-Proto`); without
-    any nobody is, on this machine neither. `options` are uvicorn's.
+    any nobody is, on this machine neither. `connections`, WebSockets among them, are held at once at most.
+    `options` are uvicorn's.
     """
-    most = most_connections()
+    most = most_connections(connections)
     common: dict[str, Any] = {
         "http": connection,
         "log_config": None,
