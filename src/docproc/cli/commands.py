@@ -15,7 +15,7 @@ from docproc.installed import Skipped, find_applications, find_tools
 ORDER = (
     *("run", "up", "submit", "status", "watch", "cancel", "samples", "eval", "learn"),
     *("corrections", "operator", "keys", "tenants", "workflow", "worker", "request", "deadletters", "alerts"),
-    *("purge", "db"),
+    *("capacity", "purge", "db"),
 )
 
 _PACKAGE = "docproc.cli"

@@ -69,6 +69,10 @@ _COMMANDS = (
         "Learn from corrections and labelled folders; new weights are kept only if they measure better.",
     ),
     Command(
+        "capacity", f"{_PACKAGE}.cli.capacity:app",
+        "Plan workers and people for a volume; measure this machine.",
+    ),
+    Command(
         "corrections", f"{_PACKAGE}.cli.corrections:app",
         "What people said was right: labelled examples, and a memory.",
     ),

@@ -28,6 +28,7 @@ from docproc.terminal.progress import Progress
 from docproc.terminal.view import TerminalViews
 
 CHUNK = 1 << 20
+LOOK_SECONDS = 0.05
 ROUTER = "workflow_router"
 # Nobody waits for what is cut off here: it was cancelled, or belongs to another command's request.
 SHUTDOWN_SECONDS = 1.0
@@ -78,6 +79,13 @@ class Embedded:
             await reception.discard(request_id)
             raise
         return await reception.submit(request_id, uploads, arrival)
+
+    async def finish(self, batch: Batch, arrival: Arrival) -> UUID:
+        """Submit one request and wait until it goes on no more; its id."""
+        accepted = await self.submit(batch, arrival)
+        while not await self.find({accepted.request_id}):  # noqa: ASYNC110 # the database tells nobody
+            await asyncio.sleep(LOOK_SECONDS)
+        return accepted.request_id
 
     async def find(self, ids: Collection[UUID]) -> dict[UUID, dict[str, Any]]:
         """What the API would say of those that will not go on by themselves: over, or waiting for people."""
