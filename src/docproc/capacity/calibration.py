@@ -43,7 +43,7 @@ class StageTimes(_Model):
     time: ServiceTime
 
 
-class Kind(_Model):
+class RequestKind(_Model):
     """Requests that cost about the same, such as digital or scanned files."""
 
     requests: int = Field(ge=1)
@@ -72,7 +72,7 @@ class Calibration(_Model):
     made_at: datetime
     workflow: str
     machine: Machine
-    kinds: Mapping[str, Kind] = Field(min_length=1)
+    kinds: Mapping[str, RequestKind] = Field(min_length=1)
 
     @classmethod
     def load(cls, path: Path) -> Calibration:

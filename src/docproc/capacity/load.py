@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from docproc.capacity.calibration import Calibration, Kind, ServiceTime
+from docproc.capacity.calibration import Calibration, RequestKind, ServiceTime
 from docproc.engine.component_spec import REQUEST_UNIT
 from docproc.errors import UsageError
 
@@ -96,7 +96,7 @@ def load_of(
     return Load(per_second, deadline_seconds, tuple(flows))
 
 
-def _number(kind: Kind, unit: str, wanted: Mapping[str, float]) -> int:
+def _number(kind: RequestKind, unit: str, wanted: Mapping[str, float]) -> int:
     if unit == REQUEST_UNIT:
         return 1
     if unit in wanted:

@@ -11,7 +11,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.capacity.calibration import Kind, ServiceTime, StageTimes
+from docproc.capacity.calibration import RequestKind, ServiceTime, StageTimes
 from docproc.engine.component_spec import REQUEST_UNIT
 from docproc.engine.store.tables import Event, Request
 from docproc.engine.workflow.plan import Plan
@@ -21,7 +21,7 @@ from docproc.errors import UsageError
 _MOST_REQUESTS = 500
 
 
-async def measure(session: AsyncSession, plan: Plan, ids: Collection[UUID]) -> Kind:
+async def measure(session: AsyncSession, plan: Plan, ids: Collection[UUID]) -> RequestKind:
     """What these requests, all of one flow and one kind, took; raises UsageError where none was completed.
 
     They should have been alone on the machine: a busy worker makes others' messages wait, and what a message
@@ -50,7 +50,7 @@ async def measure(session: AsyncSession, plan: Plan, ids: Collection[UUID]) -> K
         for name, step in plan.steps.items()
         if times.get(name)
     )
-    return Kind(
+    return RequestKind(
         requests=len(completed),
         units=_units(plan, times, len(completed)),
         stages=stages,

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from docproc.capacity import output
-from docproc.capacity.calibration import Calibration, Kind, Machine, ServiceTime, StageTimes
+from docproc.capacity.calibration import Calibration, Machine, RequestKind, ServiceTime, StageTimes
 from docproc.capacity.load import Load, load_of
 from docproc.capacity.picture import picture
 from docproc.capacity.planning import plan, staff
@@ -44,8 +44,8 @@ def calibration() -> Calibration:
         workflow="default",
         machine=Machine(processor="test", cores=2),
         kinds={
-            "digital": Kind(requests=10, units=units, stages=digital, overhead_seconds=0.05),
-            "scanned": Kind(requests=10, units=units, stages=scanned, overhead_seconds=0.05),
+            "digital": RequestKind(requests=10, units=units, stages=digital, overhead_seconds=0.05),
+            "scanned": RequestKind(requests=10, units=units, stages=scanned, overhead_seconds=0.05),
         },
     )
 
@@ -118,7 +118,7 @@ def test_share_that_waits_is_erlangs(servers: int, offered: float, waiting: floa
 
 
 def one_stage(seconds: float, scv: float, rate: float, deadline: float = 10.0) -> Load:
-    only = Kind(requests=1, units={}, stages=(stage("work", "request", seconds, scv),))
+    only = RequestKind(requests=1, units={}, stages=(stage("work", "request", seconds, scv),))
     measured = calibration().model_copy(update={"kinds": {"only": only}})
     return load_of(measured, per_second=rate, deadline_seconds=deadline, units={}, shares={"only": 1.0})
 

@@ -13,7 +13,7 @@ from docproc.app import open_database
 from docproc.apps.documents.cli import embedded
 from docproc.apps.documents.cli.sources import batches
 from docproc.capacity import output
-from docproc.capacity.calibration import Calibration, Kind, Machine
+from docproc.capacity.calibration import Calibration, Machine, RequestKind
 from docproc.capacity.load import load_of
 from docproc.capacity.measuring import measure
 from docproc.capacity.picture import picture as drawn
@@ -129,7 +129,7 @@ def calibrate(
     errors.print(f"[dim]kept in {path}[/]", highlight=False)
 
 
-async def _measured(kind: str, files: list[str], workflow: str) -> Kind:
+async def _measured(kind: str, files: list[str], workflow: str) -> RequestKind:
     """In a home of its own, one request at a time, so that none waits for another; the first, which loads the
     models, is repeated and not counted."""
     found = batches(files, together=False)
