@@ -95,7 +95,7 @@ class App:
 
     @cached_property
     def versions(self) -> Versions:
-        return Versions(self.store, self.loader, self.tenants)
+        return Versions(self.store, self.loader, self.tenants, self.settings.environment)
 
     @cached_property
     def tenants(self) -> Tenants:

@@ -112,6 +112,8 @@ class Application:
     # looked through for a person who is to be forgotten (`docproc purge --person`); a `TextsOf`
     # (docproc.engine.store.mentions).
     texts_of: ImportPath | None = None
+    # `comparable(result) -> Any`: what of an answer golden cases compare (docproc.promotion); else all of it.
+    golden: ImportPath | None = None
     # What it adds to the alerts: an `AlertSet` (docproc.alerts.alert_set) of metrics, rules and actions.
     alerts: ImportPath | None = None
     # Modules that must be importable, and the extra that brings them: `pip install 'docproc[extra]'`.

@@ -109,6 +109,8 @@ class Settings(SettingsSection):
     backoffice_port: int = Field(default=8001, ge=0, le=65535)
     # Of one server, WebSockets among them. A client may have a body of up to 1 MiB buffered on each.
     max_connections: int = Field(default=3000, ge=10)
+    # In staging and production the versions of workflows that were promoted there go before their files.
+    environment: Literal["development", "staging", "production"] = "development"
     # Clients that follow requests live, in one API process.
     max_streams: int = Field(default=500, ge=0)
     max_upload_mb: float = Field(default=200, gt=0)

@@ -15,7 +15,7 @@ from docproc.installed import Skipped, find_applications, find_tools
 ORDER = (
     *("run", "up", "submit", "status", "watch", "cancel", "samples", "eval", "learn"),
     *("corrections", "operator", "keys", "tenants", "workflow", "worker", "request", "deadletters", "alerts"),
-    *("capacity", "purge", "db"),
+    *("golden", "promote", "capacity", "purge", "db"),
 )
 
 _PACKAGE = "docproc.cli"
@@ -47,6 +47,11 @@ SHARED = (
     Command("deadletters", f"{_PACKAGE}.deadletters:app", "Messages that could not be handled."),
     Command(
         "alerts", f"{_PACKAGE}.alerts:app", "Alerts: what fires, by which rules, and what was measured."
+    ),
+    Command("golden", f"{_PACKAGE}.golden:app", "Cases that every later version of a workflow must pass."),
+    Command(
+        "promote", f"{_PACKAGE}.promote:promote",
+        "Run the golden cases on a workflow's next version, and promote it or say why not; exit 1 then.",
     ),
     Command("db", f"{_PACKAGE}.database:app", "The database's schema."),
 )  # fmt: skip

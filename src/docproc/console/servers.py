@@ -19,6 +19,7 @@ from docproc.http.pages import Pages, Part
 from docproc.people.station import pages as station_pages
 from docproc.people.station.app import create_app as create_station
 from docproc.people.store.claims import ROLES
+from docproc.promotion.watching import watch as watch_promotions
 
 _FOLDER = Path(__file__).parent
 
@@ -46,6 +47,7 @@ def gateway(application: App) -> FastAPI:
     app.include_router(alerts.router)
     app.include_router(monitor.router)
     app.state.jobs.append(partial(watch, application))
+    app.state.jobs.append(partial(watch_promotions, application))
     app.include_router(index.router)  # behind the others: the first route of a path answers
     # With authentication on, a session says which roles somebody has.
     everybody = ROLES if application.settings.auth == "off" else ()

@@ -124,6 +124,7 @@ application = Application(
     erase=f"{_PACKAGE}.store.erasing:erase",
     units=f"{_PACKAGE}.store.tenancy:units",
     texts_of=f"{_PACKAGE}.store.tenancy:texts",
+    golden=f"{_PACKAGE}.quality.golden:comparable",
     requires=("fastapi", "numpy", "openvino", "pypdfium2", "rapidocr"),
     install="docproc[documents]",
 )

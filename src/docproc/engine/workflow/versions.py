@@ -7,7 +7,8 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.message import PipelineMessage
-from docproc.engine.store import rows
+from docproc.engine.store import environments, rows
+from docproc.engine.store.environments import Environment
 from docproc.engine.store.session import Store
 from docproc.engine.store.tables import WorkflowVersion
 from docproc.engine.store.tenants import DEFAULT
@@ -25,7 +26,15 @@ MOST_KEPT = 5000
 class Versions:
     """Plans by (name, version), from the files while they are current and from the database after."""
 
-    def __init__(self, store: Store, loader: WorkflowLoader, tenants: Tenants | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        loader: WorkflowLoader,
+        tenants: Tenants | None = None,
+        environment: str = Environment.DEVELOPMENT,
+    ) -> None:
+        """In another environment than development, a version that was promoted goes before the file."""
+        self.environment = environment
         self.store = store
         self.loader = loader
         self.tenants = tenants or Tenants(store)
@@ -83,12 +92,25 @@ class Versions:
 
     async def _current(self, session: AsyncSession, name: str, tenant_id: str) -> Router:
         """As the tenant's file says today, with the tenant's thresholds, part of the version as all else."""
-        plan = self.loader.of(tenant_id).plan(name)
+        plan = await self._promoted(session, name) or self.loader.of(tenant_id).plan(name)
         workflow = adapted(plan.workflow, (await self.tenants.of(tenant_id, session)).settings)
         if workflow is plan.workflow:
             return self._remember(plan)
         known = self._routers.get((name, workflow.content_version))
         return known or self._remember(self.loader.compile_workflow(workflow))
+
+    async def _promoted(self, session: AsyncSession, name: str) -> Plan | None:
+        if self.environment == Environment.DEVELOPMENT:
+            return None
+        pointer = await environments.current(session, self.environment, name)
+        if pointer is None:
+            return None
+        known = self._routers.get((name, pointer.version))
+        return known.plan if known else self._remember(await self._load(name, pointer.version)).plan
+
+    async def stored(self, name: str, version: str) -> Workflow:
+        """A version that some request started with, or that was promoted; raises PermanentError."""
+        return (await self._load(name, version)).workflow
 
     def _made(self, definition: Workflow) -> Router:
         known = self._routers.get((definition.name, definition.content_version))
