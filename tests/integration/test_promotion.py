@@ -84,7 +84,7 @@ async def with_case(engine: Harness) -> UUID:
 async def version_of_new(engine: Harness) -> str:
     """Which version a request takes that comes now."""
     request = await engine.request(await engine.app.intake.submit(Submission("flow", {})))
-    return filled(request.workflow_version)
+    return str(filled(request.workflow_version))
 
 
 # --- cases ------------------------------------------------------------------------------------------------

@@ -59,8 +59,7 @@ def test_nothing_is_promoted_without_a_case() -> None:
 
 
 def test_interval_is_wilsons() -> None:
-    low, high = Rate(10, 100).interval(0.95)
-    assert (low, high) == (pytest.approx(0.0552, abs=1e-4), pytest.approx(0.1744, abs=1e-4))
+    assert Rate(10, 100).interval(0.95) == pytest.approx((0.0552, 0.1744), abs=1e-4)
     assert Rate(0, 200).interval()[1] == pytest.approx(0.0321, abs=1e-4)
 
 
