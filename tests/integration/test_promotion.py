@@ -15,8 +15,9 @@ from docproc.engine.running.intake import Submission
 from docproc.engine.store import environments, events
 from docproc.engine.store.environments import Environment
 from docproc.engine.store.tables import Request
+from docproc.engine.workflow import versions
 from docproc.errors import RequestConflictError, UnknownRequestError, UsageError
-from docproc.promotion import cases, promoting, suite, watching
+from docproc.promotion import cases, promoting, shadowing, suite, watching
 from docproc.promotion.promoting import Promoted
 from docproc.settings import Settings
 from tests.harness import Harness, filled, opened, settings_for
@@ -36,7 +37,8 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
 @pytest.fixture
 async def engine(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Harness]:
     """Of answers the names of the stages that did the work are compared."""
-    for module in (cases, suite):
+    monkeypatch.setattr(versions, "POINTER_SECONDS", 0.0)
+    for module in (cases, suite, shadowing):
         monkeypatch.setattr(module, "comparable_of", lambda app, workflow: lambda result: result["done"])
     async with opened(settings) as harness:
         write(harness, "first")
@@ -164,6 +166,41 @@ async def test_nothing_is_promoted_without_cases_or_put_back_without_a_version_b
     assert not (await promote(engine, PRODUCTION)).verdict.accepted
     with pytest.raises(UsageError, match="had no version"):
         await promoting.roll_back(engine.app, "flow", PRODUCTION, by="eva")
+
+
+# --- shadows ----------------------------------------------------------------------------------------------
+
+
+async def test_shadow_is_compared_and_changes_no_answer(engine: Harness) -> None:
+    live = write(engine, "first")
+    async with engine.app.store.writing() as session:
+        await engine.app.versions.pin(session, "flow")
+        await environments.point(session, PRODUCTION, "flow", live, by="eva")
+    write(engine, "second")
+    with pytest.raises(UsageError, match="on trial"):
+        await shadowing.report(engine.app, "flow")
+    tried = await shadowing.begin(engine.app, "flow", 1.0, by="eva")
+    await engine.start("work")
+    request = await engine.request(await answered(engine))
+    assert filled(request.result_payload)["done"] == ["first"] and request.workflow_version == live
+
+    async def shadow_ended() -> bool:
+        query = "SELECT count(*) FROM requests WHERE channel = 'shadow' AND status = 'completed'"
+        return [tuple(row) for row in await engine.query(query)] == [(1,)]
+
+    await engine.until(shadow_ended, "the shadow ends")
+    found = await shadowing.report(engine.app, "flow")
+    assert (found.version, found.compared, found.agreed, found.failed) == (tried, 1, 0, 0)
+    assert found.examples == ((str(request.id), "[0]: expected 'first', answered 'second'"),)
+    [shadow] = await engine.query(
+        "SELECT priority, linked_to, link, callback_url, next_check_at FROM requests WHERE channel = 'shadow'"
+    )
+    assert (shadow.priority, shadow.link) == (0, "shadow")
+    assert (shadow.callback_url, shadow.next_check_at) == (None, None)
+    await shadowing.begin(engine.app, "flow", 0.0, by="eva")
+    await answered(engine)
+    count = await engine.query("SELECT count(*) FROM requests WHERE channel = 'shadow'")
+    assert [tuple(row) for row in count] == [(1,)]
 
 
 # --- watching ---------------------------------------------------------------------------------------------

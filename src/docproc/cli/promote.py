@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import getpass
 from typing import Any
 
@@ -9,10 +10,12 @@ import typer
 from rich.table import Table
 
 from docproc.app import App, open_database
+from docproc.capacity.quantities import share as share_of
 from docproc.engine.store import environments
 from docproc.engine.store.environments import Environment
 from docproc.errors import UsageError
-from docproc.promotion import promoting
+from docproc.promotion import promoting, shadowing
+from docproc.promotion.shadowing import ShadowReport
 from docproc.promotion.suite import CaseOutcome
 from docproc.terminal.output import console, errors, load_settings, print_json, run_async
 
@@ -21,12 +24,18 @@ def promote(
     workflow: str = typer.Argument(help="Its name"),
     to: Environment = typer.Option(Environment.STAGING, "--to", help="The environment"),
     roll_back: bool = typer.Option(False, "--roll-back", help="Put the version before back instead"),
+    shadow: str = typer.Option(None, "--shadow", help="Try the file on this share of requests; 0 ends it"),
+    shadow_report: bool = typer.Option(False, "--shadow-report", help="Only compare what is on trial"),
     history: bool = typer.Option(False, "--history", help="Only show which versions the environment had"),
     as_json: bool = typer.Option(False, "--json", help="Machine-readable output"),
 ) -> None:
     """Run the golden cases on a workflow's next version, and promote it or say why not; exit 1 then."""
-    if history and roll_back:
-        raise UsageError("--history and --roll-back contradict each other", remedy="Give one of them")
+    if sum((history, roll_back, shadow is not None, shadow_report)) > 1:
+        raise UsageError("these options contradict each other", remedy="Give one of them")
+    if shadow is not None:
+        return _begin_shadow(workflow, share_of(shadow), as_json)
+    if shadow_report:
+        return _show_shadow(run_async(_with_app(lambda app: shadowing.report(app, workflow))), as_json)
     if history:
         return _show_history(run_async(_with_app(lambda app: _history(app, workflow, to))), as_json)
     if roll_back:
@@ -54,6 +63,26 @@ def promote(
         for line in found.verdict.reasons:
             console.print(f"  {line}", highlight=False, markup=False)
     raise typer.Exit(0 if found.verdict.accepted else 1)
+
+
+def _begin_shadow(workflow: str, share: float, as_json: bool) -> None:
+    by = getpass.getuser()
+    version = run_async(_with_app(lambda app: shadowing.begin(app, workflow, share, by=by)))
+    if as_json:
+        return print_json({"workflow": workflow, "version": version, "share": share})
+    console.print(f"version {version} of {workflow} is tried on {share:.0%} of the requests", highlight=False)
+
+
+def _show_shadow(found: ShadowReport, as_json: bool) -> None:
+    if as_json:
+        return print_json(dataclasses.asdict(found))
+    console.print(
+        f"{found.version}, on {found.share:.0%} of the requests: "
+        f"{found.agreed} of {found.compared} answers agree, {found.failed} failed",
+        highlight=False,
+    )
+    for request_id, places in found.examples:
+        console.print(f"  {request_id}  {places}", highlight=False, markup=False)
 
 
 async def _with_app(act: Any) -> Any:

@@ -130,7 +130,9 @@ class DetailTail(BaseModel):
     priority: int = Field(description="0 to 9, 9 is most urgent")
     metadata: Any
     linked_to: UUID | None = Field(description="The request this one follows")
-    link: str | None = Field(description="How: `reprocess` (same files) or `revision` (new content)")
+    link: str | None = Field(
+        description="How: `reprocess` (same files), `revision` (new content) or `shadow` (a version on trial)"
+    )
     files: list[FileInfo]
     progress: Progress
     open_tasks: int = Field(description="Questions that wait for a person")

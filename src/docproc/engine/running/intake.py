@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
@@ -19,6 +20,7 @@ from docproc.engine.running.outbox import Outbox, entering
 from docproc.engine.running.quotas import CountUnits
 from docproc.engine.running.relay import Relay
 from docproc.engine.store import events, rows
+from docproc.engine.store.environments import SHADOW
 from docproc.engine.store.tables import Request, RequestStatus
 from docproc.engine.transport import DIRECT_EXCHANGE, Copy
 from docproc.engine.workflow.checkpoints import Checkpoints, checkpoints
@@ -50,6 +52,8 @@ class Submission:
     # The client's own key for "this is the same submission"; else its reference and content say so.
     idempotency_key: str | None = None
     reprocess_of: UUID | None = None
+    # The request that this one is the shadow of: the same, by a version on trial.
+    shadow_of: UUID | None = None
     review: str | None = None
     # Where answers are sent; None: the client fetches them.
     callback_url: str | None = None
@@ -87,6 +91,8 @@ class _Accepted:
 
 
 _REQUESTS: Any = Request.__table__
+# Requests of these channels are trials themselves.
+UNSHADOWED = frozenset({SHADOW, "golden"})
 
 
 class Intake:
@@ -145,7 +151,37 @@ class Intake:
             router = await versions.pin(session, submission.workflow, tenant_id, submission.definition)
             times = checkpoints(now, router.plan.workflow.sla, self.default_sla_seconds)
             accepted.append(_Accepted(submission, _first_message(submission, now, times), times, router))
+            accepted += await self._shadow(session, submission, now)
         return copies + await self._write(session, accepted)
+
+    async def _shadow(self, session: AsyncSession, submission: Submission, now: datetime) -> list[_Accepted]:
+        """The same once more for a version on trial, with the least priority: nobody gets its answer, it
+        takes no quota, and nobody is asked."""
+        versions = self.outbox.versions
+        if submission.definition is not None or submission.channel in UNSHADOWED:
+            return []
+        found = await versions.shadow(session, submission.workflow)
+        if found is None or random.random() >= found[1]:
+            return []
+        shadow = replace(
+            submission,
+            request_id=uuid4(),
+            trace_id=None,
+            channel=SHADOW,
+            priority=0,
+            external_id=None,
+            idempotency_key=None,
+            reprocess_of=None,
+            shadow_of=submission.request_id,
+            definition=found[0],
+            via=None,
+            review="flag",
+            callback_url=None,
+            is_watched=False,
+        )
+        router = await versions.pin(session, submission.workflow, submission.tenant_id, shadow.definition)
+        times = checkpoints(now, router.plan.workflow.sla, self.default_sla_seconds)
+        return [_Accepted(shadow, _first_message(shadow, now, times), times, router)]
 
     async def _write(self, session: AsyncSession, accepted: Sequence[_Accepted]) -> list[Copy]:
         if not accepted:
@@ -241,6 +277,8 @@ def _note(submission: Submission) -> events.Event:
 
 async def _link(session: AsyncSession, submission: Submission) -> tuple[UUID | None, str | None]:
     """The request this one follows: the one to be processed again, or the last of its reference."""
+    if submission.shadow_of is not None:
+        return submission.shadow_of, SHADOW
     if submission.reprocess_of is not None:
         return submission.reprocess_of, "reprocess"
     if submission.external_id is None or submission.content_hash is None:

@@ -19,6 +19,10 @@ class Environment(StrEnum):
     PRODUCTION = "production"
 
 
+# Beside the environments: the version that runs on a share of real requests, and whose answers nobody gets.
+SHADOW = "shadow"
+
+
 async def current(session: AsyncSession, environment: str, workflow: str) -> Promotion | None:
     """The last promotion of a workflow to an environment; None: none, so its file decides."""
     found = await history(session, environment, workflow, limit=1)

@@ -79,7 +79,7 @@ class Request(Tenanted, Base):
     # One request per key: a client's repeated submission finds the first one.
     idempotency_key: Mapped[str | None] = mapped_column(String(64))
     content_hash: Mapped[str | None] = mapped_column(String(64))
-    # The request this one follows, and how: "reprocess" (same files) or "revision" (new content).
+    # The request this one follows, and how: "reprocess" (same files), "revision" (new content), "shadow".
     linked_to: Mapped[UUID | None] = mapped_column(Id)
     link: Mapped[str | None] = mapped_column(String(16))
     # How urgent its messages are now: its priority, raised by escalation, lowered when out of reach.

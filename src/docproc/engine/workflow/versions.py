@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from pydantic import ValidationError
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -9,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store import environments, rows
 from docproc.engine.store.environments import Environment
+from docproc.engine.store.promotion_tables import Promotion
 from docproc.engine.store.session import Store
 from docproc.engine.store.tables import WorkflowVersion
 from docproc.engine.store.tenants import DEFAULT
@@ -19,6 +22,8 @@ from docproc.engine.workflow.routing import Router
 from docproc.engine.workflow.tenants import Tenants, adapted
 from docproc.errors import PermanentError
 
+# How long a pointer of an environment is trusted before the database is asked again.
+POINTER_SECONDS = 1.0
 # Plans that a process remembers.
 MOST_KEPT = 5000
 
@@ -40,6 +45,7 @@ class Versions:
         self.tenants = tenants or Tenants(store)
         self._routers: dict[tuple[str, str], Router] = {}
         self._pinned: set[tuple[str, str]] = set()
+        self._pointers: dict[tuple[str, str], tuple[float, Promotion | None]] = {}
 
     async def pin(
         self,
@@ -102,11 +108,29 @@ class Versions:
     async def _promoted(self, session: AsyncSession, name: str) -> Plan | None:
         if self.environment == Environment.DEVELOPMENT:
             return None
-        pointer = await environments.current(session, self.environment, name)
-        if pointer is None:
+        pointer = await self._pointer(session, self.environment, name)
+        return None if pointer is None else await self._known(name, pointer.version)
+
+    async def shadow(self, session: AsyncSession, name: str) -> tuple[Workflow, float] | None:
+        """The version that runs on real requests without answering, and on which share of them."""
+        if self.environment == Environment.DEVELOPMENT:
             return None
-        known = self._routers.get((name, pointer.version))
-        return known.plan if known else self._remember(await self._load(name, pointer.version)).plan
+        pointer = await self._pointer(session, environments.SHADOW, name)
+        share = float((pointer.reason or {}).get("share", 0.0)) if pointer else 0.0
+        if pointer is None or share <= 0:
+            return None
+        return (await self._known(name, pointer.version)).workflow, share
+
+    async def _pointer(self, session: AsyncSession, environment: str, name: str) -> Promotion | None:
+        fresh_until, found = self._pointers.get((environment, name), (0.0, None))
+        if time.monotonic() >= fresh_until:
+            found = await environments.current(session, environment, name)
+            self._pointers[environment, name] = (time.monotonic() + POINTER_SECONDS, found)
+        return found
+
+    async def _known(self, name: str, version: str) -> Plan:
+        known = self._routers.get((name, version))
+        return known.plan if known else self._remember(await self._load(name, version)).plan
 
     async def stored(self, name: str, version: str) -> Workflow:
         """A version that some request started with, or that was promoted; raises PermanentError."""
