@@ -1,0 +1,46 @@
+"""The scaling signal (specification §7.3): the work of escalated requests that waits, by queue, for the platform that can
+start more workers to read."""
+
+from __future__ import annotations
+
+import prometheus_client
+from sqlalchemy import func, select
+
+from docproc.engine.deadlines.forecast import View
+from docproc.engine.store.session import Store
+from docproc.engine.store.tables import Message
+
+ESCALATED = prometheus_client.Gauge(
+    "docproc_escalated_messages",
+    "Unhandled messages of requests past their escalation threshold, by queue",
+    ["queue"],
+    multiprocess_mode="max",
+)
+# A statement names so many requests at most; beyond them every autoscaler is at its limit anyway.
+MOST_REQUESTS = 1000
+
+
+class ScalingSignal:
+    """Published by whoever plans. Others withdraw theirs, so that a duty that moved leaves no old number behind."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._queues: set[str] = set()
+
+    async def publish(self, view: View) -> None:
+        escalated = [one.request_id for one in view.waiting if one.is_escalated and not one.is_late]
+        self._say(await self._waiting(escalated[:MOST_REQUESTS]) if escalated else {})
+
+    def withdraw(self) -> None:
+        self._say({})
+
+    def _say(self, numbers: dict[str, int]) -> None:
+        self._queues |= numbers.keys()
+        for queue in self._queues:  # one that emptied is told as empty
+            ESCALATED.labels(queue).set(numbers.get(queue, 0))
+
+    async def _waiting(self, request_ids: list[object]) -> dict[str, int]:
+        query = select(Message.queue, func.count()).where(Message.request_id.in_(request_ids))
+        async with self.store.reading() as session:
+            found = await session.execute(query.group_by(Message.queue))
+            return {queue: number for queue, number in found}
