@@ -21,15 +21,14 @@ RUN python3 requirements/part.py build > build.txt \
  && tools/bin/python -m pip install --no-cache-dir --disable-pip-version-check --require-hashes --requirement build.txt \
  && python3 -m venv --without-pip /opt/docproc \
  && tools/bin/python -m pip --python /opt/docproc/bin/python install --no-cache-dir --disable-pip-version-check \
-    --no-compile --require-hashes --requirement image.txt
+    --require-hashes --requirement image.txt
 COPY README.md LICENSE ./
 COPY config ./config
 COPY src ./src
-# Compiled here, because the containers' root is read-only. Unchecked: nothing in the image changes.
+# pip compiles what it installs, which a container with a read-only root could not.
 RUN tools/bin/python -m pip wheel --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir wheels . \
  && tools/bin/python -m pip --python /opt/docproc/bin/python install --no-cache-dir --disable-pip-version-check \
-    --no-compile --no-deps wheels/*.whl \
- && /opt/docproc/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/docproc/lib
+    --no-deps wheels/*.whl
 
 # --- what runs --------------------------------------------------------------------------------------------------
 FROM ${PYTHON_IMAGE} AS runtime

@@ -98,14 +98,19 @@ class ComposeFile:
 
 
 def merged(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """As Compose lays one over the other: mappings key by key, lists one after the other; a command, and the test of a
+    """As Compose lays one over the other: mappings key by key, lists one after the other;
+    a command, and the test of a
     health check, as a whole."""
     found = dict(base)
     for key, value in over.items():
         before = found.get(key)
         if isinstance(before, dict) and isinstance(value, dict):
             found[key] = merged(before, value)
-        elif isinstance(before, list) and isinstance(value, list) and key not in ("command", "entrypoint", "test"):
+        elif (
+            isinstance(before, list)
+            and isinstance(value, list)
+            and key not in ("command", "entrypoint", "test")
+        ):
             found[key] = before + [one for one in value if one not in before]
         else:
             found[key] = value

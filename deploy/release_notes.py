@@ -16,7 +16,9 @@ def notes(tag: str, changelog: str, source: str) -> str:
     if found is None or found[1] != version:
         said = found[1] if found else "nothing"
         raise ValueError(f"the tag is {tag}, and __version__ in src/docproc/__init__.py says {said}")
-    part = re.search(rf"^## {re.escape(version)}\b[^\n]*\n(.*?)(?=^## |\Z)", changelog, re.MULTILINE | re.DOTALL)
+    part = re.search(
+        rf"^## {re.escape(version)}\b[^\n]*\n(.*?)(?=^## |\Z)", changelog, re.MULTILINE | re.DOTALL
+    )
     if part is None or not part[1].strip():
         raise ValueError(f"CHANGELOG.md has no part `## {version}`: give Unreleased the version and its date")
     return part[1].strip() + "\n"

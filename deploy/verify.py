@@ -1,8 +1,7 @@
-"""The end-to-end verification of a deployment (specification §17), over its ports: `verify.py --file packet.pdf`.
+"""The end-to-end verification of a deployment (specification §17): `verify.py --file packet.pdf`.
 
-Needs nothing but Python, so that it runs wherever Docker does. Each step is said; the first that fails ends it with
-exit code 1 and what to look at.
-"""
+Needs nothing but Python, so that it runs wherever Docker does. Each step is said; the first that fails ends
+it with exit code 1 and what to look at."""
 
 from __future__ import annotations
 
@@ -109,8 +108,8 @@ class Verification:
                 self.answer(task)
             if time.monotonic() > end:
                 raise Failed(
-                    f"the request is still {status['status']} after {self.seconds:.0f} s; see which component is not "
-                    "ready (docker compose ps) and where messages wait (RabbitMQ's management page)"
+                    f"the request is still {status['status']} after {self.seconds:.0f} s; see which "
+                    "component is not ready (docker compose ps) and where messages wait (RabbitMQ's pages)"
                 )
             time.sleep(0.05)
 
@@ -171,7 +170,9 @@ def main() -> None:
     parser.add_argument("--file", type=Path, required=True, help="what is sent")
     parser.add_argument("--api", default="http://localhost:8000")
     parser.add_argument("--backoffice", default="http://localhost:8001")
-    parser.add_argument("--management", default="http://localhost:15672", help="RabbitMQ's; empty: not looked at")
+    parser.add_argument(
+        "--management", default="http://localhost:15672", help="RabbitMQ's; empty: not looked at"
+    )
     parser.add_argument("--operator", default="operador1")
     parser.add_argument("--seconds", type=float, default=120, help="how long a request may take")
     parser.add_argument("--json", action="store_true", help="print what was seen as one object")

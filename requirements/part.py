@@ -1,7 +1,7 @@
 """The part of the lock that some extras need: `part.py documents,postgresql` prints it, hashes included.
 
-Images are built with it, before anything is installed: it needs nothing but Python. `build` stands for what builds
-the wheel. Which package asked for which is read from the comments that pip-compile leaves in the lock.
+Images are built with it, before anything is installed: it needs nothing but Python. `build` stands for what
+builds the wheel. Which package asked for which is read from the comments that pip-compile leaves in the lock.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ def plain(name: str) -> str:
 
 
 def asked(project: dict[str, Any], extras: Iterable[str]) -> set[str]:
-    """The names that pyproject.toml asks for with these extras. Raises KeyError for an extra it does not have."""
+    """The names that pyproject.toml asks for with these extras. Raises KeyError for an unknown extra."""
     if list(extras) == [BUILD]:
-        return {plain(match[1]) for text in project["build-system"]["requires"] if (match := NAME.match(text))}
+        return {
+            plain(match[1]) for text in project["build-system"]["requires"] if (match := NAME.match(text))
+        }
     own = plain(project["project"]["name"])
     by_extra = {plain(name): needed for name, needed in project["project"]["optional-dependencies"].items()}
     found: set[str] = set()
@@ -59,13 +61,15 @@ def blocks(lock: str) -> Iterator[tuple[str, list[str], str]]:
 
 
 def part(lock: str, wanted: set[str]) -> list[str]:
-    """The pins of what is wanted and of all that it needs in turn. Markers are not looked at: too much is installed
-    rather than too little, and pip refuses what a hash is missing for."""
+    """The pins of what is wanted and of all that it needs in turn. Markers are not looked at: too much is
+    installed rather than too little, and pip refuses what a hash is missing for."""
     pins = {name: (asking, lines) for name, asking, lines in blocks(lock)}
     if missing := wanted - pins.keys():
         raise SystemExit(f"The lock does not have {', '.join(sorted(missing))}: run `make lock`")
     found = set(wanted)
-    while more := {name for name, (asking, _) in pins.items() if name not in found and found.intersection(asking)}:
+    while more := {
+        name for name, (asking, _) in pins.items() if name not in found and found.intersection(asking)
+    }:
         found |= more
     return [pins[name][1] for name in sorted(found)]
 

@@ -1,7 +1,7 @@
 """Servers as ASGI applications, for whoever brings the server: `uvicorn docproc.asgi:app --reload`.
 
-`python -m docproc` with DOCPROC_COMPONENT_NAME=api_gateway serves the same with a health port beside it, and is what
-containers run. Importing this module reads no setting: everything is read when the server starts.
+`python -m docproc` with DOCPROC_COMPONENT_NAME=api_gateway serves the same with a health port beside it, and
+is what containers run. Importing this module reads no setting: everything is read when the server starts.
 """
 
 from __future__ import annotations
@@ -29,9 +29,8 @@ Check = Callable[[Settings, str], None]
 class AsgiServer:
     """Made when the server starts: settings, database, then the application; closed when it stops.
 
-    A server's address is not known before the first call, so each is held against the rule that `python -m docproc`
-    checks at the start: what asks nobody who they are answers on loopback only.
-    """
+    A server's address is not known before the first call, so each is held against the rule that `python -m
+    docproc` checks at the start: what asks nobody who they are answers on loopback only."""
 
     def __init__(self, name: str, create: Create, check: Check) -> None:
         self._name = name
@@ -45,7 +44,8 @@ class AsgiServer:
             return await self._live(scope, receive, send)
         if self._app is None or self._settings is None:
             raise RuntimeError(
-                f"docproc.asgi:{self._name} was not started; let the server run its lifespan (uvicorn --lifespan on)"
+                f"docproc.asgi:{self._name} was not started; let the server run its lifespan "
+                "(uvicorn --lifespan on)"
             )
         # A server on a Unix socket has no port, and only this machine reaches it.
         host, port = scope.get("server") or ("", None)
@@ -58,7 +58,7 @@ class AsgiServer:
         await self._app(scope, receive, send)
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Around the lifespan of what is made: it begins with a database that answers, and ends before it closes."""
+        """Around the lifespan of what is made: the database is ready before it, and closed after it."""
         waiting = [await receive()]  # "lifespan.startup", which the application will ask for, too
 
         async def receive_again() -> Message:

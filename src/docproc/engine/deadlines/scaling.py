@@ -1,7 +1,9 @@
-"""The scaling signal (specification §7.3): the work of escalated requests that waits, by queue, for the platform that can
-start more workers to read."""
+"""The scaling signal (specification §7.3): how much work of escalated requests waits, by queue. A platform
+that can start more workers reads it."""
 
 from __future__ import annotations
+
+from uuid import UUID
 
 import prometheus_client
 from sqlalchemy import func, select
@@ -21,7 +23,7 @@ MOST_REQUESTS = 1000
 
 
 class ScalingSignal:
-    """Published by whoever plans. Others withdraw theirs, so that a duty that moved leaves no old number behind."""
+    """Published by whoever plans. Others withdraw theirs: a duty that moved leaves no old number behind."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -39,8 +41,8 @@ class ScalingSignal:
         for queue in self._queues:  # one that emptied is told as empty
             ESCALATED.labels(queue).set(numbers.get(queue, 0))
 
-    async def _waiting(self, request_ids: list[object]) -> dict[str, int]:
+    async def _waiting(self, request_ids: list[UUID]) -> dict[str, int]:
         query = select(Message.queue, func.count()).where(Message.request_id.in_(request_ids))
         async with self.store.reading() as session:
             found = await session.execute(query.group_by(Message.queue))
-            return {queue: number for queue, number in found}
+            return dict(found.tuples())
