@@ -6,8 +6,8 @@
 Every service is started with the command, environment, secrets and volumes that the file says. Each has a
 network namespace of its own where the machine allows it (root): services listen on the ports that the file
 says, find each other by their names and reach nothing else, and the whole run is in a namespace without a way
-out. Elsewhere each has a loopback address of its own. PostgreSQL, RabbitMQ and Redis are real servers, started
-for the run.
+out. Elsewhere each has a loopback address of its own. PostgreSQL, RabbitMQ and Redis are real servers,
+started for the run.
 """
 
 from __future__ import annotations

@@ -443,6 +443,7 @@ def test_splitting_twice_in_a_row_works_with_joins_of_their_own() -> None:
         ("{name: x, component: work, backoffice_queue: task.extraction}", "backoffice_queue", "never asks"),
         ("{name: x, component: ask, when_no_time: wait}", "when_no_time", "no person is asked"),
         ("{name: x, component: work, aggregation: {type: fan_in}}", "aggregation", "collects nothing"),
+        ("{name: x, component: work, parallel: true}", "parallel", "there is one"),
         ("{name: x, component: work, window: 5}", "window", "does not fan out"),
         ("{name: x, component: ask, backoffice_queue: task.nobody}", "backoffice_queue", "'task.nobody'"),
         ("{name: x, component: ask, backoffice_queue: page.ocr}", "backoffice_queue", "'page.ocr'"),
