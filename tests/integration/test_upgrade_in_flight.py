@@ -1,7 +1,7 @@
 """Requests that are in flight under the previous release finish under this one, with workers of both at once.
 
-On the transports that release 0.1.0 has: the message table on SQLite and PostgreSQL, and RabbitMQ. It knows no
-Redis and no application but documents, so there is nothing of theirs to take over.
+On the transports that release 0.1.0 has: the message table on SQLite and PostgreSQL, and RabbitMQ. It knows
+no Redis and no application but documents, so there is nothing of theirs to take over.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class SlowWork(BaseComponent):
     component_name = "slow_work"
 
     async def process_message(self, message, session):
-        # Two seconds each while the file is there: however slow the machine, units are left for the new release.
+        # Two seconds each while the file is there: however slow the machine, the new release gets some.
         if pathlib.Path(__file__).with_name("slow").exists():
             await asyncio.sleep(2)
         return [(NEXT, message)]

@@ -42,7 +42,7 @@ class ScalingSignal:
             ESCALATED.labels(queue).set(numbers.get(queue, 0))
 
     async def _waiting(self, request_ids: list[UUID]) -> dict[str, int]:
-        query = select(Message.queue, func.count()).where(Message.request_id.in_(request_ids))
+        query = select(Message.queue, func.count().label("number")).where(Message.request_id.in_(request_ids))
         async with self.store.reading() as session:
             found = await session.execute(query.group_by(Message.queue))
-            return dict(found.tuples())
+            return {row.queue: row.number for row in found}

@@ -344,7 +344,7 @@ def _check_settings(step: Step) -> None:
     if stage.aggregation is not None and stage.aggregation.expect_count_from not in (None, *_counts(step)):
         raise PlanError(
             stage.name, "aggregation",
-            f"expect_count_from {stage.aggregation.expect_count_from!r} counts other units than the stage collects",
+            f"expect_count_from {stage.aggregation.expect_count_from!r} counts other units than it collects",
             f"Write {' or '.join(_counts(step))}, or leave it out",
         )  # fmt: skip
     if stage.parallel and step.unit == REQUEST_UNIT:
