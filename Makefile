@@ -72,7 +72,7 @@ train: install
 
 # The documentation as pages, in build/site; a broken link is an error. Nothing is downloaded.
 docs: install
-	$(BIN)/python -m mkdocs build --strict --quiet $(ARGS)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet $(ARGS)
 	@echo "build/site/index.html"
 
 # --- the whole deployment in containers (docs/how-to/deploy-with-compose.md) ------------------------------------------

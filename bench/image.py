@@ -1,11 +1,11 @@
-"""The Dockerfile without Docker: built by Debian's buildah in chroots, on a base that debootstrap makes, then run.
+"""The Dockerfile without Docker: built by Debian's buildah in chroots, on a base of debootstrap's, then run.
 
     python bench/image.py [--json] [--applications documents]
 
-Needs root, and Debian's `buildah` and `debootstrap` (apt-get install buildah debootstrap). A registry's base image
-cannot be had everywhere, so the base is Debian with its own Python; packages come from where this machine's apt and
-pip get theirs, read at run time. What runs in the image: the program, migrations' heads, a component of an unknown
-name, and a file that is read to the end, as user 10001.
+Needs root, and Debian's `buildah` and `debootstrap` (apt-get install buildah debootstrap). A registry's base
+image cannot be had everywhere, so the base is Debian with its own Python; packages come from where this
+machine's apt and pip get theirs, read at run time. What runs in the image: the program, migrations' heads, a
+component of an unknown name, and a file that is read to the end, as user 10001.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 BASE, TAG = "localhost/docproc-base", "localhost/docproc-bench"
 RELEASE = "bookworm"
-# Where this machine's pip finds its index and its certificates; the container's finds them in the same places.
+# Where this machine's pip finds its index and its certificates; the container's finds them there, too.
 PIP_FILES = {
     "/etc/pip.conf": "/etc/pip.conf",
     str(Path.home() / ".config/pip/pip.conf"): "/etc/xdg/pip/pip.conf",

@@ -2,9 +2,9 @@
 
     python bench/sla_pages.py [--quick] [--json] [--seconds 30] [--pages 10 20 40]
 
-Scanned pages (pictures, read by OCR) and digital ones (a text layer) of invented documents. For each number of
-pages: how long the complete answer took, and whether it came before the deadline. Cores and load stand beside
-the figures: on a busy machine fewer pages fit.
+Scanned pages (pictures, read by OCR) and digital ones (a text layer) of invented documents. For each number
+of pages: how long the complete answer took, and whether it came before the deadline. Cores and load stand
+beside the figures: on a busy machine fewer pages fit.
 """
 
 from __future__ import annotations

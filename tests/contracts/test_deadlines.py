@@ -205,7 +205,7 @@ async def test_escalated_work_is_published_for_autoscalers(engine: Harness, wait
 
 
 def _escalated(queue: str) -> float:
-    return ESCALATED.labels(queue)._value.get()
+    return float(ESCALATED.labels(queue)._value.get())
 
 
 async def _fresh_view(engine: Harness) -> View:

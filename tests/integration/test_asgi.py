@@ -104,13 +104,16 @@ async def _no_body() -> Message:
 class LifespanOf:
     """Started and stopped as a server does it."""
 
+    task: asyncio.Future[None]
+
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         self.told: asyncio.Queue[Message] = asyncio.Queue()
         self.said: asyncio.Queue[Message] = asyncio.Queue()
 
     async def __aenter__(self) -> None:
-        self.task = asyncio.create_task(self.app({"type": "lifespan"}, self.told.get, self.said.put))
+        living = self.app({"type": "lifespan"}, self.told.get, self.said.put)
+        self.task = asyncio.ensure_future(living)
         await self.told.put({"type": "lifespan.startup"})
         assert (await asyncio.wait_for(self.said.get(), 60))["type"] == "lifespan.startup.complete"
 
