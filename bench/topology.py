@@ -189,6 +189,8 @@ class Topology:
         if done.returncode != 0:
             raise SystemExit(done.returncode)
         found: dict[str, Any] = json.loads(done.stdout)
+        expected = json.loads((ROOT / "tests/fixtures/packet.expected.json").read_text(encoding="utf-8"))
+        _compare(found["status"]["result"]["documents"], expected["documents"])
         return found
 
     def close(self) -> None:
@@ -196,6 +198,13 @@ class Topology:
             if one.process.poll() is None:
                 one.kill()
         self.ending.close()
+
+
+def _compare(documents: list[dict[str, Any]], expected: list[dict[str, Any]]) -> None:
+    read = [{"doc_type": one["doc_type"], "page_indices": one["page_indices"]} for one in documents]
+    printed = [{key: one[key] for key in ("doc_type", "page_indices")} for one in expected]
+    if read != printed:
+        raise SystemExit(f"other documents were found than are there: {read}")
 
 
 @contextmanager
