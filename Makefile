@@ -8,7 +8,7 @@ ARGS ?=
 
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: install lock demo test lint format bench train clean-venv
+.PHONY: install lock demo test lint format bench train docs clean-venv up down logs clean migrate-docker verify
 
 install: $(STAMP)
 
@@ -69,6 +69,44 @@ bench: install
 # All models anew, from samples and the labelled folders in DATA: make train DATA="folder other/folder".
 train: install
 	$(BIN)/python -m docproc_samples.training $(DATA) $(ARGS)
+
+# The documentation as pages, in build/site; a broken link is an error. Nothing is downloaded.
+docs: install
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet $(ARGS)
+	@echo "build/site/index.html"
+
+# --- the whole deployment in containers (docs/how-to/deploy-with-compose.md) ------------------------------------------
+
+COMPOSE ?= docker compose
+# Which applications: `make up APPS=documents,materials`; each but documents is a profile of the same name. Others: PROFILES=monitoring.
+APPS ?= documents
+export DOCPROC_APPLICATIONS ?= $(APPS)
+export COMPOSE_PROFILES ?= $(APPS)$(if $(PROFILES),$(comma)$(PROFILES))
+comma := ,
+
+up:
+	$(COMPOSE) up --build --detach
+
+down:
+	$(COMPOSE) --profile '*' down
+
+logs:
+	$(COMPOSE) logs --follow
+
+# make logs-ocr, make logs-sla-monitor …
+logs-%:
+	$(COMPOSE) logs --follow $*
+
+# Everything is stopped, and its data is gone.
+clean:
+	$(COMPOSE) --profile '*' down --volumes --remove-orphans
+
+migrate-docker:
+	$(COMPOSE) exec api-gateway alembic upgrade head
+
+# The six steps of the specification's verification, against what `make up` started.
+verify:
+	$(PYTHON) deploy/verify.py --file tests/fixtures/packet.pdf $(ARGS)
 
 clean-venv:
 	rm -rf $(VENV)

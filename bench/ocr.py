@@ -24,6 +24,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from rapidfuzz.distance import Levenshtein
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench import ocr_pages
@@ -134,6 +136,8 @@ def report(suffix: str, pictures: Sequence[Picture], systems: Sequence[System], 
         if pictures[0].words:
             score = word_f1(system.readings, [picture.words for picture in pictures])
             findings.add(system.name, f"word_f1{suffix}", score, "")
+            for name, rate in error_rates(system.readings, [picture.words for picture in pictures]).items():
+                findings.add(system.name, f"{name}{suffix}", rate, "")
         elif reference and system.name != UNTUNED:
             findings.add(system.name, f"agreement{suffix}", word_f1(system.readings, reference), "")
         found = [
@@ -146,6 +150,40 @@ def report(suffix: str, pictures: Sequence[Picture], systems: Sequence[System], 
     for system in systems:
         system.cpu.clear()
         system.readings.clear()
+
+
+def error_rates(read: Sequence[Sequence[str]], printed: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Edits that make what was read of what is printed, for each character (CER) and each word (WER) printed.
+
+    Words are put in one order first: a page has no order of its own that reader and drawer must share, and
+    both rates would measure that instead of reading.
+    """
+    edits = {"cer": 0, "wer": 0}
+    length = {"cer": 0, "wer": 0}
+    for found, truth in zip(read, printed, strict=True):
+        left, right = matched(found, truth)
+        edits["wer"] += sum(one != other for one, other in zip(left, right, strict=True))
+        edits["cer"] += sum(Levenshtein.distance(one, other) for one, other in zip(left, right, strict=True))
+        length["wer"] += len(truth)
+        length["cer"] += sum(map(len, truth))
+    return {name: edits[name] / length[name] for name in edits}
+
+
+def matched(found: Sequence[str], truth: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Words in pairs: the same ones first, then what is left with the most similar; "" where none is left."""
+    both = list((Counter(found) & Counter(truth)).elements())
+    left = list((Counter(found) - Counter(truth)).elements())
+    right = list((Counter(truth) - Counter(found)).elements())
+    pairs = [(word, word) for word in both]
+    for word in sorted(left, key=len, reverse=True):
+        best = min(right, key=lambda one: Levenshtein.distance(word, one), default="")
+        if best and Levenshtein.distance(word, best) < max(len(word), len(best)):
+            right.remove(best)
+            pairs.append((word, best))
+        else:
+            pairs.append((word, ""))
+    pairs += [("", word) for word in right]
+    return [one for one, _ in pairs], [other for _, other in pairs]
 
 
 def word_f1(read: Sequence[Sequence[str]], printed: Sequence[Sequence[str]]) -> float:

@@ -151,7 +151,7 @@ class VideoDeployment:
     def service(self, service: Service, **settings: object) -> Running:
         """As a compose file has it; `settings`: what cannot be the same on one machine, such as ports."""
         more = {**service.environment, **{f"DOCPROC_{key}": str(value) for key, value in settings.items()}}
-        return self._start(service.command[1:], service.name, {**self.machine, **more})
+        return self._start(service.command, service.name, {**self.machine, **more})
 
     def worker(self, concurrency: int = 1, name: str | None = None) -> Running:
         """Started; it takes frames when it is ready."""

@@ -44,6 +44,12 @@ class SettingsSection(BaseSettings):
     )
 
 
+class _Secrets(SettingsSection):
+    """Where secrets lie as files: known before anything else is read."""
+
+    secrets_dir: Path = Path("/run/secrets")
+
+
 S = TypeVar("S", bound=SettingsSection)
 
 
@@ -163,6 +169,11 @@ class Settings(SettingsSection):
     oidc_client_id: str | None = None
     oidc_client_secret: SecretStr | None = None
     oidc_create: bool = False
+
+    # A folder of files named like settings, such as `docproc_database_url`: what is neither in the
+    # environment nor in `.env` is read there. Containers get secrets so, and no list of processes or
+    # variables shows them.
+    secrets_dir: Path = _Secrets.model_fields["secrets_dir"].default
 
     # what it says
     log_level: Literal["debug", "info", "warning", "error", "critical"] = "info"
@@ -298,6 +309,11 @@ class Settings(SettingsSection):
 
 def _read(kind: type[S], overrides: dict[str, Any]) -> S:
     try:
+        folder = _Secrets(
+            **{name: value for name, value in overrides.items() if name == "_env_file"}
+        ).secrets_dir
+        if folder.is_dir():  # where there is none, pydantic-settings would warn
+            overrides = {"_secrets_dir": folder, **overrides}
         return kind(**overrides)
     except ValidationError as error:
         problems = "; ".join(

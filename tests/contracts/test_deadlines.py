@@ -13,9 +13,10 @@ import structlog
 
 from docproc.app import App
 from docproc.engine.deadlines import monitor as sla
-from docproc.engine.deadlines.forecast import View
+from docproc.engine.deadlines.forecast import Forecaster, View
 from docproc.engine.deadlines.monitor import SlaMonitor
 from docproc.engine.deadlines.planner import Planner
+from docproc.engine.deadlines.scaling import ESCALATED
 from docproc.engine.running import bands
 from docproc.engine.store import answers, requests
 from docproc.engine.store.tables import Request
@@ -186,6 +187,30 @@ async def test_escalation_raises_what_waits_and_the_answer_is_drafted(
         return [row.band for row in rows] == [bands.MOST_URGENT] * 3
 
     await engine.until(moved_on, "three urgent messages at the second stage")
+
+
+async def test_escalated_work_is_published_for_autoscalers(engine: Harness, waiting: Request) -> None:
+    """§7.3: more workers where the platform can give them."""
+    planner = Planner(engine.app.forecaster, engine.app.relay)
+    await planner.plan()
+    queues = await engine.query("SELECT queue, count(*) AS number FROM messages GROUP BY queue")
+    assert all(_escalated(row.queue) == 0 for row in queues), "nothing is at risk yet"
+    clock = Clock(waiting)
+    clock.seconds = 81
+    await SlaMonitor(engine.app, clock).look()
+    await planner.scaling.publish(await _fresh_view(engine))
+    assert {row.queue: _escalated(row.queue) for row in queues} == {row.queue: row.number for row in queues}
+    planner.scaling.withdraw()  # somebody else plans now
+    assert all(_escalated(row.queue) == 0 for row in queues)
+
+
+def _escalated(queue: str) -> float:
+    return float(ESCALATED.labels(queue)._value.get())
+
+
+async def _fresh_view(engine: Harness) -> View:
+    """Not the one that the forecaster still has from a moment ago."""
+    return await Forecaster(engine.app.store, engine.app.versions).view()
 
 
 async def test_what_is_out_of_reach_waits_behind_what_is_not(

@@ -281,3 +281,35 @@ def test_all_bad_values_are_reported_at_once(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("DOCPROC_PREFETCH_COUNT", "y")
     with pytest.raises(ConfigurationError, match=r"DOCPROC_HEALTH_PORT: .*; DOCPROC_PREFETCH_COUNT: "):
         Settings.load()
+
+
+# --- secrets as files -----------------------------------------------------------------------------------
+
+
+def test_secret_is_read_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "docproc_database_url").write_text("postgresql://docproc:secret@db/docproc\n")
+    (tmp_path / "DOCPROC_CALLBACK_SECRET").write_text("whsec_abc\n")
+    monkeypatch.setenv("DOCPROC_SECRETS_DIR", str(tmp_path))
+    settings = Settings.load(_env_file=None)
+    assert settings.database_url == "postgresql://docproc:secret@db/docproc"
+    assert settings.callback_secret and settings.callback_secret.get_secret_value() == "whsec_abc"
+
+
+def test_environment_wins_over_a_secrets_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "docproc_log_level").write_text("error")
+    monkeypatch.setenv("DOCPROC_SECRETS_DIR", str(tmp_path))
+    assert Settings.load(_env_file=None).log_level == "error"
+    monkeypatch.setenv("DOCPROC_LOG_LEVEL", "debug")
+    assert Settings.load(_env_file=None).log_level == "debug"
+
+
+def test_folder_of_secrets_that_is_not_there_is_no_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCPROC_SECRETS_DIR", "/nowhere/at/all")
+    assert Settings.load(_env_file=None).is_embedded
+
+
+def test_bad_value_in_a_secrets_file_is_told_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "docproc_health_port").write_text("high")
+    monkeypatch.setenv("DOCPROC_SECRETS_DIR", str(tmp_path))
+    with pytest.raises(ConfigurationError, match="DOCPROC_HEALTH_PORT"):
+        Settings.load(_env_file=None)

@@ -46,7 +46,9 @@ def submit(
     as_json: bool = AsJson,
 ) -> None:
     """Submit one request and say its id; running workers pick it up."""
-    submission = Submission(workflow, _parsed(payload), priority=priority, channel="cli", tenant_id=tenant)
+    submission = Submission(
+        workflow, _parsed(payload), priority=priority, channel="cli", source_component="cli", tenant_id=tenant
+    )
 
     async def main() -> UUID:
         async with open_client(load_settings()) as application:
@@ -118,7 +120,9 @@ def run(
     as_json: bool = AsJson,
 ) -> None:
     """Run one request in this process and wait for its end; exit 1 when it failed."""
-    submission = Submission(workflow, _parsed(payload), priority=priority, channel="cli", tenant_id=tenant)
+    submission = Submission(
+        workflow, _parsed(payload), priority=priority, channel="cli", source_component="cli", tenant_id=tenant
+    )
     request = run_async(_run(load_settings(), submission, live=not as_json))
     _report(request, as_json)
     raise typer.Exit(0 if request["status"] == "completed" else 1)

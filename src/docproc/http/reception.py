@@ -72,6 +72,7 @@ class Arrival:
     by: str | None = None
     # False: the monitor leaves it alone (engine/running/intake.py).
     is_watched: bool = True
+    source_component: str = "api_gateway"
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +290,7 @@ class Reception:
             callback_url=await self.callback_url(arrival),
             by=arrival.by,
             is_watched=arrival.is_watched,
+            source_component=arrival.source_component,
         )
 
 

@@ -27,7 +27,10 @@ class WorkflowRouter(BatchComponent):
         self, messages: Sequence[PipelineMessage], session: AsyncSession
     ) -> list[list[Emission]]:
         await requests.advance(session, [message.request_id for message in messages], requests.ROUTING)
-        return [[(NEXT, await self._route(message, session))] for message in messages]
+        stamp = {"source_component": self.component_name}
+        return [
+            [(NEXT, (await self._route(message, session)).model_copy(update=stamp))] for message in messages
+        ]
 
     async def _route(self, message: PipelineMessage, session: AsyncSession) -> PipelineMessage:
         if message.payload.get("workflow_named", True):

@@ -12,6 +12,7 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.deadlines.forecast import Forecaster, View
+from docproc.engine.deadlines.scaling import ScalingSignal
 from docproc.engine.message import utc_now
 from docproc.engine.running import bands
 from docproc.engine.running.relay import Relay
@@ -35,6 +36,7 @@ class Planner:
         self.relay = relay
         self.store = relay.store
         self.now = now
+        self.scaling = ScalingSignal(relay.store)
         self._planned: View | None = None
 
     async def run(self) -> None:
@@ -43,6 +45,8 @@ class Planner:
             try:
                 if await self._is_mine():
                     await self.plan()
+                else:
+                    self.scaling.withdraw()
             except Exception as error:
                 if not is_passing(error):
                     raise
@@ -79,6 +83,7 @@ class Planner:
             if one.priority != wanted[one.request_id]
         }
         await bands.apply(self.relay, {**moved, **changed})
+        await self.scaling.publish(view)
         self._planned = view
 
 

@@ -59,6 +59,8 @@ class Submission:
     callback_url: str | None = None
     # Who sent it, for the audit; None: nobody was asked.
     by: str | None = None
+    # What its first message comes from: the server or the command that took it in.
+    source_component: str = "api_gateway"
     # False: nobody waits elsewhere, so the monitor leaves it alone (a command that shows its own progress).
     is_watched: bool = True
 
@@ -230,7 +232,7 @@ def _first_message(submission: Submission, now: datetime, times: Checkpoints) ->
         deadline_utc=times.deadline_utc,
         payload=dict(submission.payload),
         review=submission.review,
-        source_component="intake",
+        source_component=submission.source_component,
     )
 
 

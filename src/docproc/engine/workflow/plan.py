@@ -341,6 +341,17 @@ def _check_settings(step: Step) -> None:
             stage.name, "aggregation", f"component {stage.component!r} collects nothing",
             "Remove `aggregation:` from this stage",
         )  # fmt: skip
+    if stage.aggregation is not None and stage.aggregation.expect_count_from not in (None, *_counts(step)):
+        raise PlanError(
+            stage.name, "aggregation",
+            f"expect_count_from {stage.aggregation.expect_count_from!r} counts other units than it collects",
+            f"Write {' or '.join(_counts(step))}, or leave it out",
+        )  # fmt: skip
+    if stage.parallel and step.unit == REQUEST_UNIT:
+        raise PlanError(
+            stage.name, "parallel", "the stage works on the request, of which there is one",
+            "Put `parallel: true` on a stage behind the one that splits, or leave it out",
+        )  # fmt: skip
     if stage.window is not None and step.fans_out_to is None:
         raise PlanError(
             stage.name, "window", f"component {stage.component!r} does not fan out",
@@ -352,6 +363,12 @@ def _check_settings(step: Step) -> None:
             stage.name, "when", "the last stage cannot be skipped",
             "End the flow with a stage that always runs",
         )  # fmt: skip
+
+
+def _counts(step: Step) -> tuple[str, ...]:
+    """What a join may expect its number of units from: the count of any kind of unit that it collects."""
+    takes = step.component.takes or step.unit
+    return tuple(f"{unit}_count" for unit in ((takes,) if isinstance(takes, str) else takes))
 
 
 def _check_join_names(steps: Mapping[str, Step]) -> None:

@@ -17,6 +17,9 @@ from docproc.engine.workflow.definition import Stage, Workflow
 from docproc.engine.workflow.plan import Plan, Step
 from docproc.errors import PermanentError
 
+# What a message comes from that goes on with a person's answer.
+PEOPLE = "backoffice"
+
 
 @dataclass(frozen=True, slots=True)
 class Routed:
@@ -98,7 +101,8 @@ class Router:
     def after(self, message: PipelineMessage) -> list[Route]:
         """The message goes on from its stage without being handled again (a person answered)."""
         step = self.plan.step(message.current_stage)
-        return list(self._follow(_Draft(message, {}, message.message_id), step.name, step.following))
+        draft = _Draft(message, {"source_component": PEOPLE}, message.message_id)
+        return list(self._follow(draft, step.name, step.following))
 
     def into(self, step: Step, message: PipelineMessage, parent: UUID) -> list[Route]:
         """Into a stage whose branches have met."""

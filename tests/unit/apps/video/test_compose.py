@@ -66,8 +66,8 @@ def test_settings_are_those_of_the_code(
 
 @pytest.mark.parametrize("name", OURS)
 def test_commands_are_those_of_the_code(name: str, compose: ComposeFile) -> None:
-    program, group, command, *options = compose.service(name).command
-    assert (program, group) == ("docproc", "video")
+    group, command, *options = compose.service(name).command  # behind the image's `python -m docproc`
+    assert group == "video"
     known = typer.main.get_command(app).commands[command]  # type: ignore[attr-defined] # a group has them
     known.make_context(command, options)  # raises for what it does not take
 

@@ -443,6 +443,7 @@ def test_splitting_twice_in_a_row_works_with_joins_of_their_own() -> None:
         ("{name: x, component: work, backoffice_queue: task.extraction}", "backoffice_queue", "never asks"),
         ("{name: x, component: ask, when_no_time: wait}", "when_no_time", "no person is asked"),
         ("{name: x, component: work, aggregation: {type: fan_in}}", "aggregation", "collects nothing"),
+        ("{name: x, component: work, parallel: true}", "parallel", "there is one"),
         ("{name: x, component: work, window: 5}", "window", "does not fan out"),
         ("{name: x, component: ask, backoffice_queue: task.nobody}", "backoffice_queue", "'task.nobody'"),
         ("{name: x, component: ask, backoffice_queue: page.ocr}", "backoffice_queue", "'page.ocr'"),
@@ -469,13 +470,25 @@ def test_last_stage_cannot_be_skipped_because_it_ends_the_request() -> None:
     assert (error.stage, error.key) == ("b", "when")
 
 
+def test_count_of_other_units_than_a_join_collects_is_refused() -> None:
+    error = _refusal(
+        """
+        stages:
+          - {name: cut, component: split}
+          - {name: all, component: gather, aggregation: {expect_count_from: page_count}}
+        """
+    )
+    assert (error.stage, error.key) == ("all", "aggregation")
+    assert "item_count" in error.remedy
+
+
 def test_settings_are_accepted_where_they_have_a_use() -> None:
     plan = plan_of(
         """
         stages:
           - {name: cut, component: split, window: 8}
-          - {name: ask, component: ask, backoffice_queue: task.extraction, when: payload.doubt}
-          - {name: all, component: gather, aggregation: {expect_count_from: page_count}}
+          - {name: ask, component: ask, backoffice_queue: task.extraction, when: payload.x, parallel: true}
+          - {name: all, component: gather, aggregation: {expect_count_from: item_count}}
         """
     )
     assert plan.steps["cut"].stage.window == 8

@@ -156,6 +156,7 @@ def test_answer_of_a_person_goes_on_from_its_stage() -> None:
     asked = only(routing.resolve(handled, [(BACKOFFICE, handled)])).message
     onward = only(routing.after(asked)).message
     assert (onward.current_stage, onward.unit_key) == ("all", "item:1")
+    assert (asked.source_component, onward.source_component) == ("ask", "backoffice")
     assert (onward.trace_id, onward.deadline_utc) == (handled.trace_id, handled.deadline_utc)
 
 

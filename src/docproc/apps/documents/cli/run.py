@@ -62,6 +62,7 @@ def run(
         metadata=parse_metadata(metadata, password),
         review="flag",  # nobody can be asked here, whoever works on it
         is_watched=False,  # whoever typed this watches it, and wants all of it
+        source_component="cli",
     )
     requests = batches(files, together=together)
     printer = Printer([batch.name for batch in requests], TerminalViews([view]), out, as_json=as_json)

@@ -92,6 +92,7 @@ async def _submit(application: App, file: Path, order: Order) -> UUID:
         payload={PAYLOAD_KEY: order.model_dump(mode="json")},
         review="flag",
         is_watched=False,  # whoever typed this watches it, and wants all of it
+        source_component="cli",
     )
     return (await reception.submit(request_id, [upload], arrival)).request_id
 

@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 
 from docproc.app import App
 from docproc.apps.materials.events import Uploaded
-from docproc.apps.materials.order import CHANNEL, PAYLOAD_KEY, WORKFLOW
+from docproc.apps.materials.order import CHANNEL, PAYLOAD_KEY, WORKER, WORKFLOW
 from docproc.apps.materials.tables import MaterialDelivery
 from docproc.engine.running import dead_letters
 from docproc.engine.running.intake import Submission
@@ -70,4 +70,5 @@ def _submission(event: Uploaded) -> Submission:
         metadata={"material_id": order.material_id, "school_id": order.school_id, "title": order.title},
         idempotency_key=str(event.event_id),
         content_hash=event.content_hash,
+        source_component=WORKER,
     )

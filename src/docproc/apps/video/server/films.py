@@ -79,6 +79,7 @@ class Films:
                 },
                 priority=said.priority,
                 channel=CHANNEL,
+                source_component="video_server",
                 metadata={"filename": said.video_info.filename, "filters": chain.names},
                 request_id=session.session_id,
                 content_hash=said.video_info.sha256,
