@@ -25,8 +25,8 @@ def verify(
 ) -> dict[str, Any]:
     """The answer that was delivered. Raises WebhookError.
 
-    `secret` is what whoever runs DocProc says (`docproc tenants show NAME --callback-secret`), `whsec_…`; `body` the bytes as they came.
-    A delivery may come twice: its `delivery_id` is then the same.
+    `secret` is what whoever runs DocProc says, `whsec_…` (`docproc tenants show TENANT --callback-secret`);
+    `body` the bytes as they came. A delivery may come twice: its `delivery_id` is then the same.
     """
     said = {name.lower(): value for name, value in headers.items()}
     try:
