@@ -1,4 +1,4 @@
-"""How files come in: large uploads beside raw uvicorn and a disk, and a hot folder beside the pipeline's own speed."""
+"""How files come in: large uploads beside raw uvicorn and a disk, a hot folder beside the pipeline itself."""
 
 from __future__ import annotations
 
@@ -149,6 +149,10 @@ class Watch:
         self.process = psutil.Process(pid)
         self.most = 0.0
 
+    def cpu_seconds(self) -> float:
+        used = self.process.cpu_times()
+        return float(used.user + used.system)
+
     async def run(self) -> None:
         while True:
             self.most = max(self.most, self.process.memory_info().rss / MB)
@@ -160,16 +164,19 @@ async def measure_uploads(pids: dict[str, int], ports: dict[str, int], sizes: Si
     for system in rates:  # imports, pools, first connections
         await upload_all(ports[system], Sizes(sizes.upload_mb, 2, 2, 1, 0))
     before = psutil.Process(pids[OURS]).memory_info().rss / MB
-    peaks = []
+    peaks: list[float] = []
+    busy: dict[str, list[float]] = {RAW: [], OURS: []}
     for _ in range(sizes.rounds):
         for system, port in ports.items():
             watch = Watch(pids[system])
             watching = asyncio.create_task(watch.run())
+            cpu = watch.cpu_seconds()
             rates[system].append(await upload_all(port, sizes))
+            busy[system].append(1000 * (watch.cpu_seconds() - cpu) / sizes.uploads)
             watching.cancel()
             if system == OURS:
                 peaks.append(watch.most)
-    return {"rates": rates, "before": before, "peaks": peaks}
+    return {"rates": rates, "busy": busy, "before": before, "peaks": peaks}
 
 
 def uploads(folder: Path, sizes: Sizes) -> dict[str, Any]:
@@ -177,8 +184,9 @@ def uploads(folder: Path, sizes: Sizes) -> dict[str, Any]:
     raw_folder = folder / "raw"
     raw_folder.mkdir()
     ours = {
-        "DOCPROC_HOME": str(folder / "home"), "DOCPROC_COMPONENT_NAME": "api_gateway", "DOCPROC_API_PORT": str(port),
-        "DOCPROC_HEALTH_PORT": str(health), "DOCPROC_LOG_LEVEL": "warning", "DOCPROC_APPLICATIONS": "documents",
+        "DOCPROC_HOME": str(folder / "home"), "DOCPROC_COMPONENT_NAME": "api_gateway",
+        "DOCPROC_API_PORT": str(port), "DOCPROC_HEALTH_PORT": str(health), "DOCPROC_LOG_LEVEL": "warning",
+        "DOCPROC_APPLICATIONS": "documents",
     }  # fmt: skip
     server = [
         "-m",
@@ -208,7 +216,7 @@ def drain(folder: Path, sizes: Sizes) -> dict[str, float]:
     staged.mkdir()
     environment = {
         "DOCPROC_HOME": str(folder / "up"), "DOCPROC_BACKOFFICE_PORT": str(backoffice),
-        "DOCPROC_HEALTH_PORT": str(health), "DOCPROC_INBOX_FOLDER": str(inbox), "DOCPROC_DEFAULT_SLA_SECONDS": "36000",
+        "DOCPROC_HEALTH_PORT": str(health), "DOCPROC_INBOX_FOLDER": str(inbox),
         "DOCPROC_WORKFLOWS_DIR": str(_patient_workflows(folder)), "DOCPROC_APPLICATIONS": "documents",
         "DOCPROC_INBOX_SETTLE_SECONDS": "0.2", "DOCPROC_INBOX_POLL_SECONDS": "0.2",
     }  # fmt: skip
@@ -272,6 +280,7 @@ def run(sizes: Sizes, parts: str) -> dict[str, Any]:
             rates = {system: statistics.median(values) for system, values in measured["rates"].items()}
             for system, rate in rates.items():
                 add(system, "upload_rate", rate, "MB/s")
+                add(system, "cpu_per_upload", statistics.median(measured["busy"][system]), "ms")
             add(OURS, "memory_before", measured["before"], "MB")
             add(OURS, "memory_peak_first", measured["peaks"][0], "MB")
             add(OURS, "memory_peak_last", measured["peaks"][-1], "MB")

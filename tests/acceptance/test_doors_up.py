@@ -1,4 +1,4 @@
-"""`docproc up` with doors: a file from a folder, a mail and a client's upload go the whole way to an answer."""
+"""`docproc up` with doors: a file from a folder, a mail and a client's upload go the whole way."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def test_files_of_every_door_are_answered(tmp_path: Path) -> None:
     inbox = tmp_path / "inbox"
     service = processes.start(
         "up", "--port", str(port), "--review", "flag", BACKOFFICE_PORT=backoffice, PROCESSES=1,
-        INBOX_FOLDER=str(inbox), INBOX_SETTLE_SECONDS="0.3", SMTP_PORT=str(smtp), MAIL_SENDERS="@acme.example",
+        INBOX_FOLDER=str(inbox), INBOX_SETTLE_SECONDS="0.3", SMTP_PORT=str(smtp),
+        MAIL_SENDERS="@acme.example",
     )  # fmt: skip
     try:
         service.until_status("/ready", 200, 120)
