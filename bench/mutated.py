@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -31,16 +32,18 @@ MB = 1024 * 1024
 AT_ONCE = 4
 SECONDS_EACH = 30.0
 # Before memory is first looked at: what is loaded once is no growth.
-WARM = 50
+WARM = 250
 
 
 async def run(total: int, seed: int = 1) -> dict[str, Any]:
     pools = Pools(workers=2, limits=Limits(memory_mb=1024, cpu_seconds=20))
     outcomes: Counter[str] = Counter()
-    places = asyncio.Semaphore(AT_ONCE)
+    files = enumerate(islice(mutated(seed), total))
+    warm = islice(files, min(WARM, total))
 
-    async def one(folder: Path, number: int, name: str, content: bytes) -> None:
-        async with places:
+    async def read_on(folder: Path, some: Iterator[tuple[int, tuple[str, bytes]]]) -> None:
+        """Several of these share an iterator: no more files are in memory than are read at once."""
+        for number, (name, content) in some:
             place = folder / str(number)
             place.mkdir()
             path = place / name
@@ -48,17 +51,13 @@ async def run(total: int, seed: int = 1) -> dict[str, Any]:
             outcomes[await _outcome(pools, path, place)] += 1
             await asyncio.to_thread(_remove, place)
 
-    files = mutated(seed)
     began = time.monotonic()
     try:
         with tempfile.TemporaryDirectory(prefix="docproc-mutated-") as name:
             folder = Path(name)
-            warm = min(WARM, total)
-            await asyncio.gather(*(one(folder, n, *file) for n, file in enumerate(islice(files, warm))))
+            await asyncio.gather(*(read_on(folder, warm) for _ in range(AT_ONCE)))
             before = _memory()
-            for start in range(warm, total, 500):
-                some = islice(files, min(500, total - start))
-                await asyncio.gather(*(one(folder, start + n, *file) for n, file in enumerate(some)))
+            await asyncio.gather(*(read_on(folder, files) for _ in range(AT_ONCE)))
             after = _memory()
     finally:
         pools.close()
