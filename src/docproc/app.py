@@ -19,6 +19,7 @@ from docproc.engine.blobs import BlobStore
 from docproc.engine.component import BaseComponent, Context
 from docproc.engine.deadlines.forecast import Forecaster
 from docproc.engine.message import PipelineMessage
+from docproc.engine.running.child import Limits
 from docproc.engine.running.erasing import Erasing, Erasure
 from docproc.engine.running.intake import Intake
 from docproc.engine.running.outbox import Outbox
@@ -60,7 +61,7 @@ class App:
         self._shared: dict[Callable[[App], Any], Any] = {}
         self._ending = ExitStack()
         self._telling: set[asyncio.Future[None]] = set()
-        self.pools = Pools(workers=settings.prefetch_count, child_memory_mb=settings.child_memory_mb)
+        self.pools = Pools(workers=settings.prefetch_count, limits=Limits.of(settings))
 
     @cached_property
     def store(self) -> Store:

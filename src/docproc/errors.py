@@ -74,6 +74,14 @@ class TooLargeError(UsageError):
     """More bytes came than are allowed; nothing of them is kept."""
 
 
+class EmptyFileError(UsageError):
+    """A file without a single byte was sent; nothing of its request is kept."""
+
+
+class DownloadError(UsageError):
+    """A file could not be fetched from the address that was named; nothing was accepted."""
+
+
 class UnknownTaskError(UsageError):
     """There is no task with that id."""
 

@@ -105,6 +105,9 @@ class Settings(SettingsSection):
     shutdown_seconds: float = Field(default=30, gt=0)
     retention_days: float = Field(default=30, gt=0)
     child_memory_mb: int = Field(default=4096, ge=64)
+    # What one call in a child process may compute, and whether children may reach the network.
+    child_cpu_seconds: float = Field(default=600, ge=1)
+    child_network: Literal["off", "on"] = "off"
     # Load models before the first message; off where a command should start at once and may need none.
     warm_up: bool = True
 
@@ -120,6 +123,9 @@ class Settings(SettingsSection):
     # Clients that follow requests live, in one API process.
     max_streams: int = Field(default=500, ge=0)
     max_upload_mb: float = Field(default=200, gt=0)
+    # Files that clients name by address: how long fetching one may take, and whether from private networks.
+    download_timeout_seconds: float = Field(default=60, gt=0)
+    download_allow_private: bool = False
     # What happens to doubtful results: ask a person, or let them through marked for review.
     review: Literal["ask", "flag"] = "ask"
 
@@ -179,7 +185,7 @@ class Settings(SettingsSection):
     log_level: Literal["debug", "info", "warning", "error", "critical"] = "info"
     log_format: Literal["auto", "json", "console"] = "auto"
 
-    @field_validator("log_level", "log_format", "transport", "review", "auth", mode="before")
+    @field_validator("log_level", "log_format", "transport", "review", "auth", "child_network", mode="before")
     @classmethod
     def _any_case(cls, value: Any) -> Any:
         return value.lower() if isinstance(value, str) else value

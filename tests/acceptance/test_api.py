@@ -181,7 +181,9 @@ async def test_missing_file_is_422(sqlite_engine: Harness, sqlite_client: Client
 
 
 async def test_body_that_is_no_form_is_refused(sqlite_engine: Harness, sqlite_client: Client) -> None:
-    problem(await sqlite_client.post("/process", json={"file": "x"}), 415, "unsupported_type")
+    text: Any = {"content": b"x", "headers": {"Content-Type": "text/plain"}}
+    problem(await sqlite_client.post("/process", **text), 415, "unsupported_type")
+    problem(await sqlite_client.post("/process", json={"file": "x"}), 422, "invalid_field")
     form = {"Content-Type": "multipart/form-data; boundary=XX"}
     start = b'--XX\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf'
     for body in (b"", b"rubbish", start):

@@ -30,6 +30,7 @@ from docproc.apps.orchestrator.settings import OrchestratorSettings
 from docproc.apps.video import metrics as video_metrics  # noqa: F401 # its metrics are listed, too
 from docproc.apps.video.settings import VideoSettings
 from docproc.cli.main import app as command_line
+from docproc.doors.configuration import DoorSettings
 from docproc.engine.component_spec import ComponentSpec
 from docproc.engine.message import Failure, PipelineMessage
 from docproc.engine.running.middleware import metrics  # noqa: F401 # its metrics are listed, too
@@ -75,11 +76,13 @@ def named_in_first_column(text: str) -> list[str]:
 # Computed on each machine, so the page describes them in words.
 COMPUTED = {"home": "per user", "processes": "the cores", "components": "none", "callback_urls": "none"}
 COMPUTED["video_concurrency"] = "the cores"
+COMPUTED |= dict.fromkeys(("inbox_folder", "inbox_bucket", "mail_senders"), "none")
 
 
-# Those of every process, of alerts, and of the applications.
+# Those of every process, of alerts, of doors, and of the applications.
 OF_APPLICATIONS = (
     AlertSettings,
+    DoorSettings,
     DocumentsSettings,
     MaterialsSettings,
     OrchestratorSettings,

@@ -402,7 +402,7 @@ async def test_sender_survives_a_database_that_is_away(
 async def test_answer_that_cannot_be_sent_at_all_does_not_stop_the_others(
     store: Store, receiver: Receiver
 ) -> None:
-    broken = await request_with(store, "gopher://nobody/")
+    broken = await request_with(store, "http:///nobody")
     request_id = await request_with(store, receiver.url)
     async with sender(store, schedule=Schedule()):
         assert await settled(store, request_id) == ["delivered"]

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from bench.servers import HOST, RabbitServer, _free_ports
+from docproc.doors.service import DOORS
 from docproc.registry import COMPONENT_REGISTRY
 from tests import services
 from tests.processes import Processes, Service, are_gone, until
@@ -25,7 +26,7 @@ def test_component_name_that_is_wrong_or_unset_lists_the_valid_ones(embedded: Pr
         ended = embedded.run(**({"COMPONENT_NAME": name} if name else {}))
         assert ended.code == 1
         assert said in ended.error
-        services = ["api_gateway", "backoffice", "sla_monitor"]
+        services = ["api_gateway", "backoffice", "sla_monitor", *DOORS]
         names = sorted([*services, *COMPONENT_REGISTRY, *embedded.settings.components])
         assert ended.error.endswith(f"one of: {', '.join(names)}")
 

@@ -1,4 +1,4 @@
-"""Services that are no stage of a flow, each a process of its own: API, review station, SLA monitor."""
+"""Services that are no stage of a flow, each a process of its own: API, station, SLA monitor, doors."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from docproc.app import App
+from docproc.doors.service import SERVICES as DOORS
 from docproc.engine.deadlines.service import COMPONENT as SLA_MONITOR
 from docproc.engine.deadlines.service import Service
 from docproc.engine.running.health import HealthServer
@@ -90,4 +91,5 @@ SERVICES: dict[str, Callable[[Settings, asyncio.Event], Coroutine[Any, Any, int]
     API_GATEWAY: serve_api,
     SLA_MONITOR: serve_monitor,
     BACKOFFICE: serve_backoffice,
+    **DOORS,
 }

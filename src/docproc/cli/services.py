@@ -1,4 +1,5 @@
-"""What `docproc up` runs beside the workers, each in a process of its own: API, station, SLA monitor.
+"""What `docproc up` runs beside the workers, each in a process of its own: API, station, SLA monitor, and the
+doors that the settings open.
 
 What faces the network shares no process with what keeps deadlines: whatever a stranger makes of the one,
 the other answers in time.
@@ -15,6 +16,7 @@ from typing import Any
 import structlog
 
 from docproc.cli.serve import API_GATEWAY, BACKOFFICE
+from docproc.doors.service import open_doors
 from docproc.engine.deadlines.service import COMPONENT as SLA_MONITOR
 from docproc.engine.running.keeping import Keeper
 from docproc.settings import Settings
@@ -75,7 +77,12 @@ class Services:
     def __init__(self, settings: Settings) -> None:
         self.exit_code = 0
         self._stopping: asyncio.Event | None = None
-        ports = {API_GATEWAY: settings.api_port, BACKOFFICE: settings.backoffice_port, SLA_MONITOR: None}
+        ports: dict[str, int | None] = {
+            API_GATEWAY: settings.api_port,
+            BACKOFFICE: settings.backoffice_port,
+            SLA_MONITOR: None,
+            **dict.fromkeys(open_doors(settings)),  # they speak no HTTP, but for their health server
+        }
         self._all = [Service(name, settings, port, self._give_up) for name, port in ports.items()]
 
     def are_ready(self) -> bool:

@@ -155,8 +155,12 @@ class _Measured:
                     f"the file is larger than {self._max_bytes / 1024**2:g} MB",
                     remedy="Send it in parts, or raise DOCPROC_MAX_UPLOAD_MB",
                 )
-            await asyncio.to_thread(self._digest.update, chunk)
-            yield chunk
+            # Hashed while the store writes it, and before the next piece is looked at.
+            hashing = asyncio.get_running_loop().run_in_executor(None, self._digest.update, chunk)
+            try:
+                yield chunk
+            finally:
+                await hashing
 
 
 async def gathered(chunks: AsyncIterable[bytes], size: int = CHUNK) -> AsyncIterator[bytes]:

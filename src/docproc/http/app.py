@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
 
-import structlog
 from fastapi import APIRouter, Depends, FastAPI
+from fastapi.routing import APIRoute
 from sqlalchemy.exc import SQLAlchemyError
 
 from docproc import __version__
 from docproc.app import App
 from docproc.application import load
-from docproc.engine.running.connecting import connect
-from docproc.engine.running.leases import Heartbeat
-from docproc.engine.store import workers
-from docproc.errors import TransportError
-from docproc.http import problems, requests, streams, submitting
+from docproc.http import docs, flows, problems, requests, streams, submitting
 from docproc.http.access import gate
 from docproc.http.access.document import openapi
 from docproc.http.access.scopes import open_to_all
@@ -28,6 +24,7 @@ from docproc.http.callbacks.secret import check_settings
 from docproc.http.callbacks.sender import send_answers
 from docproc.http.context import Application
 from docproc.http.following import Hub
+from docproc.http.gateway import taking_in
 from docproc.http.guard import Guard
 from docproc.http.models import Health
 from docproc.http.orphans import sweep_orphans, sweep_scratch
@@ -35,12 +32,10 @@ from docproc.http.problems import Problem, documented
 from docproc.http.reception import reception_of
 from docproc.http.views import shapes_of
 
-log = structlog.get_logger(__name__)
 router = APIRouter(tags=["health"])
 
 SWEEP_SECONDS = 3600.0
 READY_SECONDS = 2.0
-_PAUSE_SECONDS = 5.0
 
 DESCRIPTION = "Send files, follow them, fetch the answers. Errors are `{error: {code, message, remedy}}`."
 
@@ -56,10 +51,11 @@ def create_app(application: App) -> FastAPI:
         title="DocProc",
         version=__version__,
         description=DESCRIPTION,
-        docs_url=None,  # they load scripts from elsewhere
+        docs_url=None,  # they load scripts from elsewhere; ours (http/docs.py) does not
         redoc_url=None,
         redirect_slashes=False,
         lifespan=_lifespan,
+        generate_unique_id_function=_operation_id,
         dependencies=[Depends(check_announced), Depends(gate.guarded)],
     )
     app.state.application = application
@@ -76,12 +72,22 @@ def create_app(application: App) -> FastAPI:
         requests.router,
         submitting.router,
         streams.router,
+        flows.router,
+        docs.router,
     ):
         app.include_router(found)
     for path in (path for one in application.applications.all for path in one.routers):
         app.include_router(load(path))
     app.include_router(router)
     return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    """What generated clients call an operation: `post_process`, `get_status_by_request_id`."""
+    parts = [
+        re.sub(r"\W+", "_", part.replace("{", "by_")).strip("_") for part in route.path_format.split("/")
+    ]
+    return "_".join([min(route.methods or {"GET"}).lower(), *filter(None, parts)])
 
 
 @router.get("/health", summary="Whether the server lives", response_model=Health)
@@ -109,49 +115,18 @@ def _unavailable(problem: str) -> Problem:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Beside the endpoints: the way to the broker, publishing what it missed, answers, and the sweep.
-
-    Requests are taken in while the broker is away: the relay publishes them later.
-    """
+    """Beside the endpoints: publishing what came in, answers, and the sweep."""
     application: App = app.state.application
-    heartbeat = _heartbeat(application)
-    if heartbeat is not None:
-        await heartbeat.start()
-    jobs: tuple[Callable[[], Awaitable[None]], ...] = (
-        lambda: connect(application.transport),
-        application.relay.run,
+    jobs = (
         lambda: send_answers(application.settings, application.store, application.worker_id),
         lambda: _sweep_now_and_then(application),
         *app.state.jobs,
     )
-    tasks = [asyncio.create_task(_kept_alive(job)) for job in jobs]
-    try:
-        yield
-    finally:
-        await app.state.hub.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        if heartbeat is not None:
-            await heartbeat.stop()
-        with suppress(SQLAlchemyError, OSError, TransportError):  # else others find the rows by their age
-            await application.relay.flush()
-            await _leave(application, heartbeat)
-        await application.transport.close()
-
-
-def _heartbeat(application: App) -> Heartbeat | None:
-    """With a broker, a sender vouches for its copies: if it dies before publishing, others must notice."""
-    if not application.transport.has_broker:
-        return None
-    url, name = application.settings.effective_database_url, application.worker_id
-    return Heartbeat(url, name, ["api_gateway"], lambda: application.transport.is_connected)
-
-
-async def _leave(application: App, heartbeat: Heartbeat | None) -> None:
-    if heartbeat is not None:
-        async with application.store.claiming() as connection:
-            await workers.leave(connection, application.worker_id)
+    async with taking_in(application, "api_gateway", jobs):
+        try:
+            yield
+        finally:
+            await app.state.hub.close()
 
 
 async def _sweep_now_and_then(application: App) -> None:
@@ -159,14 +134,3 @@ async def _sweep_now_and_then(application: App) -> None:
         await sweep_orphans(application.store, application.blobs)
         await sweep_scratch(application.blobs)
         await asyncio.sleep(SWEEP_SECONDS)
-
-
-async def _kept_alive(job: Callable[[], Awaitable[Any]]) -> None:
-    """A job that fails is begun again: the endpoints do not depend on it."""
-    while True:
-        try:
-            await job()
-            return
-        except Exception:  # the boundary of a job beside the endpoints
-            log.exception("gateway_job_failed")
-        await asyncio.sleep(_PAUSE_SECONDS)

@@ -107,6 +107,10 @@ class Status(StatusTail, StatusHead):
     """Where a request stands. Applications add fields of their own (http/views.py)."""
 
 
+class Answered(StatusTail, StatusHead):
+    """A submission that was waited for, as `GET /status/{request_id}` has it; applications add fields."""
+
+
 class FileInfo(BaseModel):
     """A file of a request, as it was sent."""
 

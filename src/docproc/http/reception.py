@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import prometheus_client
+import structlog
 from sqlalchemy import select
 
 from docproc.app import App
@@ -23,14 +24,18 @@ from docproc.engine.workflow.tenants import Tenants
 from docproc.errors import (
     CallbackError,
     DeadlineAtRiskError,
+    EmptyFileError,
     QuotaError,
     RequestConflictError,
+    TooLargeError,
     UnknownRequestError,
 )
 from docproc.http.admission import Admission, Expectation
-from docproc.http.callbacks.addresses import checked_url
+from docproc.http.callbacks.addresses import WEB, checked_url
 from docproc.http.callbacks.secret import can_sign
 from docproc.settings import Settings
+
+log = structlog.get_logger(__name__)
 
 REQUESTS = prometheus_client.Counter(
     "docproc_requests_total", "Requests that came in, by tenant", ["tenant_id", "outcome"]
@@ -52,6 +57,14 @@ class Upload:
 
 
 @dataclass(frozen=True, slots=True)
+class Incoming:
+    """A file that is still elsewhere; `chunks` is read once."""
+
+    name: str
+    chunks: AsyncIterable[bytes]
+
+
+@dataclass(frozen=True, slots=True)
 class Arrival:
     """What came with the files, or instead of them; without a `workflow`, the router chooses one."""
 
@@ -68,6 +81,9 @@ class Arrival:
     review: str | None = None
     # Where answers are sent; None: where the tenant's are, else the client fetches them.
     callback_url: str | None = None
+    # Where a door delivers them itself, unless the client named an address (docproc.doors); no client can
+    # say it.
+    answer_to: str | None = None
     # Who sent it, for the audit.
     by: str | None = None
     # False: the monitor leaves it alone (engine/running/intake.py).
@@ -83,6 +99,20 @@ class Accepted:
     is_new: bool
     # When it will be done, as things stand.
     expected: Expectation
+
+
+def tell_received(accepted: Accepted, arrival: Arrival, uploads: Sequence[Upload]) -> None:
+    """The log line of every submission with files, whatever the way it came."""
+    log.info(
+        "request_received",
+        request_id=str(accepted.request_id),
+        tenant_id=arrival.tenant_id,
+        channel=arrival.channel,
+        workflow=arrival.workflow,
+        files=len(uploads),
+        bytes=sum(upload.size for upload in uploads),
+        repeated=not accepted.is_new,
+    )
 
 
 def reception_of(application: App) -> Reception:
@@ -168,7 +198,12 @@ class Reception:
         return expected
 
     async def callback_url(self, arrival: Arrival) -> str | None:
-        """Where its answers will be sent: as it says, else as its tenant is set. Raises CallbackError."""
+        """Where its answers will be sent: as it says, else as its door or its tenant has it.
+
+        Raises CallbackError.
+        """
+        if arrival.answer_to and not arrival.callback_url:
+            return arrival.answer_to
         # Not for a command that shows its own progress: it asked for nothing to be sent.
         url = arrival.callback_url or (
             await self._usual_url(arrival.tenant_id) if arrival.is_watched else None
@@ -185,6 +220,33 @@ class Reception:
     async def _usual_url(self, tenant_id: str) -> str | None:
         own = (await self.tenants.of(tenant_id)).settings.callback_url
         return own or self.settings.callback_urls.get(tenant_id)
+
+    async def take(self, files: Sequence[Incoming], arrival: Arrival) -> Accepted:
+        """Store files that lie elsewhere and submit one request for them.
+
+        Raises what `store_file` and `submit` raise, EmptyFileError, and what reading the files raises;
+        nothing is kept then.
+        """
+        request_id = self.new_request_id()
+        room = int(self.settings.max_upload_mb * 1024 * 1024)
+        uploads: list[Upload] = []
+        try:
+            for index, file in enumerate(files):
+                upload = await self.store_file(request_id, index, file.name, file.chunks, arrival.tenant_id)
+                room -= upload.size
+                if upload.size == 0:
+                    raise EmptyFileError(f"the file {upload.name!r} is empty", remedy="Send one with content")
+                if room < 0:
+                    limit = self.settings.max_upload_mb
+                    remedy = "Send fewer at once, or raise DOCPROC_MAX_UPLOAD_MB"
+                    raise TooLargeError(f"the files are larger than {limit:g} MB", remedy=remedy)
+                uploads.append(upload)
+        except BaseException:  # cancelled, too: what nobody asks for is not kept
+            await self.discard(request_id)
+            raise
+        accepted = await self.submit(request_id, uploads, arrival)
+        tell_received(accepted, arrival, uploads)
+        return accepted
 
     async def discard(self, request_id: UUID) -> None:
         """Nothing came of it: its files go."""
@@ -212,6 +274,8 @@ class Reception:
         if not earlier.uploads:
             raise RequestConflictError(f"request {request_id} has no files to process again")
         new_id = self.new_request_id()
+        url = earlier.callback_url
+        is_web = url is None or url.startswith(WEB)
         try:
             uploads = await self._copied(earlier, new_id)
             arrival = Arrival(
@@ -221,7 +285,8 @@ class Reception:
                 metadata=earlier.metadata_ or {},
                 priority=earlier.priority,
                 tenant_id=earlier.tenant_id,
-                callback_url=earlier.callback_url,
+                callback_url=url if is_web else None,
+                answer_to=None if is_web else url,
                 by=by,
             )
             submission = await self._submission(new_id, uploads, arrival, reprocess_of=request_id)

@@ -17,8 +17,7 @@ from docproc.engine.store.tables import Event, Request, RequestStatus
 from docproc.http.access.caller import TheCaller
 from docproc.http.access.scopes import Scope, needs
 from docproc.http.context import PLAIN_TEXT, Application, RequestId
-from docproc.http.following import TheHub, until_gone
-from docproc.http.looks import is_over
+from docproc.http.following import TheHub
 from docproc.http.models import (
     Accepted,
     EventInfo,
@@ -32,6 +31,7 @@ from docproc.http.models import (
 from docproc.http.problems import documented
 from docproc.http.reception import reception_of
 from docproc.http.views import Shapes, shapes_of, status_of
+from docproc.http.waiting import Wait, status_after
 
 router = APIRouter(tags=["requests"])
 
@@ -71,10 +71,6 @@ Cursor = Annotated[
 POSITION = "^[0-9]{1,18}[.][0-9]{1,18}$"
 After = Annotated[
     str | None, Query(description="`next` of an earlier answer, or an event's `id`", pattern=POSITION)
-]
-Wait = Annotated[
-    float,
-    Query(ge=0, le=60, allow_inf_nan=False, description="Seconds to wait for a newer answer, or the end"),
 ]
 AfterVersion = Annotated[
     int, Query(ge=0, le=2**31 - 1, description="The `answer_version` that the client has")
@@ -118,15 +114,7 @@ async def status(
     after_version: AfterVersion = 0,
 ) -> Any:
     """At once; with `wait`, as soon as there is a newer answer or the request is over."""
-    reception = reception_of(application)
-    request = await reception.find(request_id)
-    if wait and request.answer_version <= after_version and not is_over(request.status, request.completed_at):
-        with hub.following(request_id) as follower:
-            async with follower.until(lambda: until_gone(http.receive)):
-                await hub.answered(follower, after_version, wait)
-        request = await reception.find(request_id)
-    async with application.store.reading() as session:
-        return await status_of(shapes_of(application), session, request)
+    return await status_after(application, hub, http, request_id, wait, after_version)
 
 
 @needs(Scope.READ)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Request, Response
+from fastapi.encoders import jsonable_encoder
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from docproc.app import App
@@ -15,12 +17,16 @@ from docproc.http.access.gate import check_tenant
 from docproc.http.access.scopes import Scope, needs
 from docproc.http.bodies import LARGE_BYTES, takes
 from docproc.http.context import PLAIN_TEXT, Application
-from docproc.http.models import Received
+from docproc.http.following import Hub, TheHub
+from docproc.http.models import Answered, Received
 from docproc.http.problems import Problem, documented
 from docproc.http.reception import Accepted, Arrival, reception_of
+from docproc.http.views import shapes_of
+from docproc.http.waiting import Wait, status_after
 
 router = APIRouter(tags=["requests"])
 
+REPLAY = "Idempotent-Replay"
 BODY_BYTES = LARGE_BYTES  # what is larger is a file
 IdempotencyKey = Annotated[
     str | None,
@@ -59,7 +65,7 @@ class NewRequest(BaseModel):
 @router.post(
     "/requests",
     summary="Submit a request without files",
-    response_model=Received,
+    response_model=Answered | Received,
     responses=documented(400, 403, 404, 408, 409, 413, 422, 429, 503),
     openapi_extra={
         "requestBody": {
@@ -75,8 +81,10 @@ async def submit(
     response: Response,
     application: Application,
     caller: TheCaller,
+    hub: TheHub,
     idempotency_key: IdempotencyKey = None,
-) -> Received:
+    wait: Wait = 0,
+) -> Any:
     """With files, an application has endpoints of its own, as documents have `POST /process`."""
     wanted = _read(await request.body())
     check_tenant(caller, wanted.tenant_id)
@@ -96,11 +104,23 @@ async def submit(
     )
     reception = reception_of(application)
     accepted = await reception.submit(reception.new_request_id(), (), arrival)
-    return await received(application, accepted, response)
+    return await received(application, accepted, request, response, hub, wait)
 
 
-async def received(application: App, accepted: Accepted, response: Response) -> Received:
-    """What the client of a submission is told; one that was sent before says so in a header."""
+async def received(
+    application: App, accepted: Accepted, http: Request, response: Response, hub: Hub, wait: float
+) -> Any:
+    """What the client of a submission is told: a `Received`, or with `wait` what became of it by then.
+
+    One that was sent before says so in a header.
+    """
+    response.headers["Location"] = f"{http.scope.get('root_path', '')}/status/{accepted.request_id}"
+    if wait:
+        if not accepted.is_new:
+            response.headers[REPLAY] = "true"
+        said = await status_after(application, hub, http, accepted.request_id, wait)
+        shape = shapes_of(application).status
+        return JSONResponse(jsonable_encoder(shape.model_validate(said)), headers=dict(response.headers))
     if accepted.is_new:
         return Received(
             request_id=accepted.request_id,
@@ -108,7 +128,7 @@ async def received(application: App, accepted: Accepted, response: Response) -> 
             expected_completion=accepted.expected.completion,
             deadline_at_risk=accepted.expected.is_at_risk,
         )
-    response.headers["Idempotent-Replay"] = "true"
+    response.headers[REPLAY] = "true"
     known = await reception_of(application).find(accepted.request_id)
     return Received(request_id=known.id, status=known.status)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import Any, ClassVar
+from functools import cached_property, reduce
+from operator import or_
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
-from pydantic import BaseModel, create_model
+from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, create_model
+from pydantic_core import CoreSchema, core_schema
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.app import App
@@ -25,6 +27,30 @@ from docproc.http.models import (
 )
 
 
+class DescribedAs:
+    """Has the OpenAPI document say that a value is one of these models, or anything else."""
+
+    def __init__(self, models: Sequence[type[BaseModel]]) -> None:
+        self.models = models
+
+    def __get_pydantic_core_schema__(self, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Whatever it is passes, in and out; the models are kept for the description."""
+        return core_schema.no_info_wrap_validator_function(
+            lambda value, _check: value,
+            handler.generate_schema(reduce(or_, self.models)),
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                lambda value: value, return_schema=core_schema.any_schema()
+            ),
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        # As items of a list: only inside something else does a model become a reference to its own entry.
+        models: Any = schema["schema"]
+        return {"anyOf": [handler(core_schema.list_schema(models))["items"], {}]}
+
+
 class Nothing(BaseModel):
     """No fields."""
 
@@ -37,6 +63,8 @@ class RequestView:
 
     # The fields that join `GET /status/{id}`, every line of `GET /requests` and `GET /requests/{id}`.
     status_model: ClassVar[type[BaseModel]] = Nothing
+    # What `result` is in its answers, for the OpenAPI document; answers are sent as they are stored.
+    result_model: ClassVar[type[BaseModel] | None] = None
     # Those of `GET /requests/{id}` alone; one may take the place of an engine's field, with more inside.
     detail_model: ClassVar[type[BaseModel]] = Nothing
 
@@ -65,7 +93,15 @@ class Shapes:
     @cached_property
     def status(self) -> type[BaseModel]:
         bases = (StatusTail, self._added_model, StatusHead)
-        return create_model("Status", __base__=bases, __doc__=Status.__doc__)
+        return create_model("Status", __base__=bases, __doc__=Status.__doc__, **self._result_field)
+
+    @property
+    def _result_field(self) -> dict[str, Any]:
+        """Described, not checked: answers of older versions and of others' flows are sent as they are."""
+        models = [view.result_model for view in self.views if view.result_model is not None]
+        if not models:
+            return {}
+        return {"result": (Annotated[Any, DescribedAs(models)], StatusTail.model_fields["result"])}
 
     @cached_property
     def detail(self) -> type[BaseModel]:

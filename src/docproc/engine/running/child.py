@@ -16,12 +16,21 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
+import structlog
+
+from docproc.engine.running import confinement
 from docproc.errors import ChildDiedError, ProcessingError
+
+if TYPE_CHECKING:
+    from docproc.settings import Settings
+
+log = structlog.get_logger(__name__)
 
 # Not fork: this process has threads and sockets a child must not inherit.
 _SPAWN = multiprocessing.get_context("spawn")
@@ -182,11 +191,35 @@ def _live(pipe: Connection, prepare: Callable[[], object], parent: int) -> NoRet
         os._exit(code)
 
 
-def prepare(megabytes: int, first: Sequence[Callable[[], object]]) -> None:
-    """In a new child: its place behind others, its memory limit, and what it should have loaded already."""
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a child may take, and whether it may reach the network."""
+
+    memory_mb: int = 4096
+    # Of one call; None: as much as it takes, for what this machine's own user asked for.
+    cpu_seconds: float | None = None
+    has_network: bool = False
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """For files that strangers sent."""
+        return cls(settings.child_memory_mb, settings.child_cpu_seconds, settings.child_network == "on")
+
+
+# Of this child; None in the parent.
+_limits: Limits | None = None
+
+
+def prepare(limits: Limits, first: Sequence[Callable[[], object]]) -> None:
+    """In a new child: its place behind others, its limits, and what it should have loaded already."""
+    global _limits
+    _limits = limits
     os.nice(NICENESS)
-    limit = megabytes * 1024 * 1024
+    limit = limits.memory_mb * 1024 * 1024
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # one of a document is the document
+    if not limits.has_network and (problem := confinement.cut_network()):
+        log.warning("child_has_network", problem=problem)
     for load in first:
         with contextlib.suppress(Exception):  # told by the task that needs it; a child must start
             load()
@@ -201,6 +234,8 @@ def _die_with(parent: int) -> None:
 
 
 def _answer(call: bytes) -> bytes:
+    if _limits is not None and _limits.cpu_seconds is not None:
+        confinement.allow_cpu(_limits.cpu_seconds)
     try:
         function, args = pickle.loads(call)
         answer = (None, "", function(*args))

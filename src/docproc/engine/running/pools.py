@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from docproc.engine.running.child import prepare
+from docproc.engine.running.child import Limits, prepare
 from docproc.engine.running.children import Children
 
 
@@ -19,9 +19,9 @@ class Pools:
     stage's time limit ends native code.
     """
 
-    def __init__(self, *, workers: int = 1, child_memory_mb: int = 4096) -> None:
+    def __init__(self, *, workers: int = 1, limits: Limits | None = None) -> None:
         self.workers = workers
-        self.child_memory_mb = child_memory_mb
+        self.limits = limits or Limits()
         self._first: list[Callable[[], object]] = []
         self._threads: ThreadPoolExecutor | None = None
         self._children: Children | None = None
@@ -61,7 +61,7 @@ class Pools:
 
     def _started(self) -> Children:
         if self._children is None:
-            first = functools.partial(prepare, self.child_memory_mb, self._first)
+            first = functools.partial(prepare, self.limits, self._first)
             # Where starting takes long, all start at once: the second call must not wait for it again.
             self._children = Children(self.workers, first, at_once=bool(self._first))
         return self._children

@@ -115,11 +115,23 @@ def _is_due(store: Store) -> str:
 
 
 async def waiting(
-    session: AsyncSession, store: Store, limit: int, but_not: Sequence[str] = ()
+    session: AsyncSession,
+    store: Store,
+    limit: int,
+    but_not: Sequence[str] = (),
+    only: Sequence[str] = (),
 ) -> list[tuple[UUID, str]]:
-    """Ids and addresses of versions that may be sent now, longest due first, without some receivers'."""
+    """Ids and addresses of versions that may be sent now, longest due first, without some receivers'.
+
+    `only` names how addresses begin that the sender at hand can reach; empty: all of them.
+    """
     values: dict[str, Any] = {}
     others = ""
+    if only:
+        ours = [f"substr(d.url, 1, :length_{number}) = :start_{number}" for number in range(len(only))]
+        others = f" AND ({' OR '.join(ours)})"
+        for number, start in enumerate(only):
+            values |= {f"start_{number}": start, f"length_{number}": len(start)}
     for number, origin in enumerate(but_not):
         values |= {f"origin_{number}": origin, f"size_{number}": len(origin)}
         others += (

@@ -12,48 +12,57 @@ import httpx
 from docproc.errors import CallbackError
 
 LONGEST_URL = 2048
+# How addresses begin that answers are posted to. Others are those of doors (docproc.doors): a folder, say.
+WEB = ("http://", "https://")
 _SHAPE = "Write it as https://host/path"
-_ALLOW = "Name a public address, or have DOCPROC_CALLBACK_ALLOW_PRIVATE set to true"
 # Translates IPv4 addresses into IPv6 ones: what is behind it counts.
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 Address = IPv4Address | IPv6Address
 
 
-def checked_url(url: str, *, allow_private: bool) -> str:
+def checked_url(
+    url: str,
+    *,
+    allow_private: bool,
+    what: str = "callback_url",
+    allow: str = "DOCPROC_CALLBACK_ALLOW_PRIVATE",
+) -> str:
     """The address as it is kept, scheme and host in lower case. Raises CallbackError, saying what is wrong.
 
-    A name is only looked up when something is sent: what it means by then is what counts.
+    A name is only looked up when something is sent: what it means by then is what counts. `what` is how the
+    client calls the address, `allow` the setting that lets private ones be named.
     """
     if len(url) > LONGEST_URL:
-        raise CallbackError(f"callback_url is longer than {LONGEST_URL} characters", remedy="Shorten it")
-    parsed = _parsed(url)
+        raise CallbackError(f"{what} is longer than {LONGEST_URL} characters", remedy="Shorten it")
+    parsed = _parsed(url, what)
     if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise CallbackError("callback_url is no http or https address", remedy=_SHAPE)
+        raise CallbackError(f"{what} is no http or https address", remedy=_SHAPE)
     if parsed.userinfo:
         raise CallbackError(
-            "callback_url contains a user or password",
+            f"{what} contains a user or password",
             remedy="Leave them out: deliveries are signed, so check the signature instead",
         )
     if not allow_private and is_private_by_itself(host_of(parsed)):
-        raise CallbackError("callback_url is a private address", remedy=_ALLOW)
+        remedy = f"Name a public address, or have {allow} set to true"
+        raise CallbackError(f"{what} is a private address", remedy=remedy)
     return str(parsed)
 
 
-def _parsed(url: str) -> httpx.URL:
+def _parsed(url: str, what: str) -> httpx.URL:
     """By the parser of what sends: a second one could find another host in the same text."""
     if any(not "!" <= character <= "~" for character in url) or "\\" in url:
         raise CallbackError(
-            "callback_url contains spaces, backslashes or characters that are not ASCII",
+            f"{what} contains spaces, backslashes or characters that are not ASCII",
             remedy="Encode them as %20 and the like, and names of hosts as xn--…",
         )
     try:
         parsed = httpx.URL(url)
         host = parsed.host  # decoded only now
     except (httpx.InvalidURL, ValueError) as error:
-        raise CallbackError(f"callback_url cannot be read: {error}", remedy=_SHAPE) from error
+        raise CallbackError(f"{what} cannot be read: {error}", remedy=_SHAPE) from error
     if "%" in host or (parsed.port is not None and not 0 < parsed.port < 65536):
-        raise CallbackError("callback_url names a host or port that cannot exist", remedy=_SHAPE)
+        raise CallbackError(f"{what} names a host or port that cannot exist", remedy=_SHAPE)
     return parsed
 
 

@@ -21,12 +21,14 @@ class AttemptOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What an attempt met: a status, or an error when there was none."""
+    """What an attempt met: an HTTP status, delivery by other means, or an error."""
 
     status: int | None = None
     error: str | None = None
     # What the receiver asked for, in seconds.
     wait_seconds: float | None = None
+    # Where there is no HTTP: written, mailed.
+    is_delivered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Schedule:
 
         The last attempt comes when the answer has reached its age: nothing is given up untried.
         """
-        if reply.status is not None and 200 <= reply.status < 300:
+        if reply.is_delivered or (reply.status is not None and 200 <= reply.status < 300):
             return Decision(AttemptOutcome.DELIVERED)
         if reply.status == GONE or age_seconds >= self.give_up_seconds:
             return Decision(AttemptOutcome.GIVEN_UP)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 import prometheus_client
@@ -22,7 +22,7 @@ from docproc.engine.store.events import Event
 from docproc.engine.store.session import Store
 from docproc.engine.store.tables import DeliveryState
 from docproc.harmless import text_for_logs
-from docproc.http.callbacks.addresses import origin_of
+from docproc.http.callbacks.addresses import WEB, origin_of
 from docproc.http.callbacks.post import Poster
 from docproc.http.callbacks.resolver import Resolver
 from docproc.http.callbacks.schedule import AttemptOutcome, Decision, Reply, Schedule
@@ -55,6 +55,16 @@ _STATES = {
 }
 
 
+class Posts(Protocol):
+    """How one version is sent: a signed POST, a file beside its source, a mail."""
+
+    timeout_seconds: float
+
+    async def post(self, due: Due) -> Reply:
+        """Sent again under the same id when its outcome could not be recorded: sending twice must do no more
+        than sending once. Raises nothing that a receiver or the way to it can cause."""
+
+
 class Sender:
     """Any number may run: a version is claimed before it is sent, and the next waits until it is settled.
 
@@ -65,15 +75,17 @@ class Sender:
     def __init__(
         self,
         store: Store,
-        poster: Poster,
+        poster: Posts,
         name: str,
         *,
+        only: Sequence[str] = WEB,
         schedule: Schedule | None = None,
         grace_seconds: float = GRACE_SECONDS,
     ) -> None:
         self.store = store
         self.poster = poster
         self.name = name[:96]
+        self.only = only
         self.schedule = schedule or Schedule()
         self.grace_seconds = grace_seconds
         self._sending: dict[UUID, str] = {}
@@ -115,7 +127,7 @@ class Sender:
         if len(self._sending) >= AT_ONCE:
             return []
         async with self.store.reading() as session:
-            found = await deliveries.waiting(session, self.store, _LOOKED_AT, full)
+            found = await deliveries.waiting(session, self.store, _LOOKED_AT, full, self.only)
         chosen = self._chosen(found)
         if not chosen:
             return []
@@ -160,7 +172,9 @@ class Sender:
     def _attempt(self, due: Due, reply: Reply, decision: Decision, began: datetime) -> Attempt:
         data: dict[str, Any] = {"version": due.version, "host": origin_of(due.url).partition("://")[2]}
         problem = None
-        if reply.status is not None:
+        if reply.is_delivered:
+            pass
+        elif reply.status is not None:
             data["status_code"] = reply.status
             problem = f"HTTP {reply.status}"
         else:

@@ -75,12 +75,13 @@ def _evaluated(
 ) -> Evaluation:
     from docproc.apps.documents.quality import evaluation
     from docproc.apps.documents.quality.report import write
+    from docproc.engine.running.child import Limits
     from docproc.engine.running.pools import Pools
 
     settings = load_settings()
     flow = _workflow(App(settings), workflow)
     how = evaluation.how_of(flow, settings, engine=engine, keep=keep)
-    pools = Pools(workers=jobs or settings.processes, child_memory_mb=settings.child_memory_mb)
+    pools = Pools(workers=jobs or settings.processes, limits=Limits(settings.child_memory_mb))
 
     async def run() -> Evaluation:
         with _progress(sum(len(folder.files) for folder in folders)) as step:

@@ -68,6 +68,7 @@ async def _learn(
 ) -> tuple[Learnt, list[str]]:
     from docproc.apps.documents.cli.eval import _workflow
     from docproc.apps.documents.quality import evaluation, learning
+    from docproc.engine.running.child import Limits
 
     async with open_database(settings) as app:
         folders = [*await _corrections(app, tenant, work / "corrections"), *directories]
@@ -81,6 +82,7 @@ async def _learn(
         models = models_folder(settings)
         with _progress() as say:
             material = learning.gather(folders, golden, work)
+            app.pools.limits = Limits(app.settings.child_memory_mb)  # our own training may take its time
             learner = learning.Learner(how, app.pools, work, models, say)
             learnt = await learner.learn(material, learning.known_types(models))
         if dry_run or models is None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from docproc.app import App
+from docproc.engine.running.child import Limits
 from docproc.engine.running.pools import Pools
 from docproc.http.problems import RETRY_SECONDS, Problem
 
@@ -80,7 +81,7 @@ class Drawings:
 
     def __init__(self, application: App) -> None:
         # Not the children of the components: a page for somebody's screen must not hold up the pipeline.
-        self.pools = Pools(workers=PLACES, child_memory_mb=application.settings.child_memory_mb)
+        self.pools = Pools(workers=PLACES, limits=Limits.of(application.settings))
         application.at_close(self.pools.close)
         self._waiting: list[Drawing] = []
         self._running: list[Drawing] = []

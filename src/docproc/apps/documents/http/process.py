@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
-import structlog
 from fastapi import APIRouter, Request, Response
 from python_multipart.multipart import parse_options_header
 
@@ -20,15 +19,17 @@ from docproc.http.access.gate import check_tenant
 from docproc.http.access.scopes import Scope, needs
 from docproc.http.bodies import takes
 from docproc.http.context import PLAIN_TEXT, Application
-from docproc.http.models import Received
+from docproc.http.following import TheHub
+from docproc.http.models import Answered, Received
+from docproc.http.naming import NamedFile, fetch, is_json
 from docproc.http.problems import Problem, documented
 from docproc.http.reception import Accepted as Admitted
-from docproc.http.reception import Arrival, Upload, reception_of
+from docproc.http.reception import Arrival, Upload, reception_of, tell_received
 from docproc.http.submitting import IdempotencyKey, received
 from docproc.http.uploads import FORM_TYPE, MultipartStream, Part
+from docproc.http.waiting import Wait
 from docproc.settings import Settings
 
-log = structlog.get_logger(__name__)
 router = APIRouter(tags=["intake"])
 
 # What a form may weigh besides its files.
@@ -83,7 +84,7 @@ FORM_SCHEMA: dict[str, Any] = {
 @router.post(
     "/process",
     summary="Send files for processing",
-    response_model=Received,
+    response_model=Answered | Received,
     response_description="Stored and on its way; of a repeated submission, the first request and its status",
     responses={
         200: {
@@ -92,7 +93,8 @@ FORM_SCHEMA: dict[str, Any] = {
                     "description": "`true` when this submission came before",
                     "schema": {"type": "string", "enum": ["true"]},
                     "required": False,
-                }
+                },
+                "Location": {"description": "Where its status is", "schema": {"type": "string"}},
             }
         },
         **documented(400, 403, 404, 408, 409, 413, 415, 422, 429, 503, 507),
@@ -104,7 +106,8 @@ FORM_SCHEMA: dict[str, Any] = {
                 FORM_TYPE: {
                     "schema": FORM_SCHEMA,
                     "encoding": {"metadata": {"contentType": "application/json"}},
-                }
+                },
+                "application/json": {"schema": NamedFile.model_json_schema()},
             },
         }
     },
@@ -116,9 +119,18 @@ async def process(
     response: Response,
     application: Application,
     caller: TheCaller,
+    hub: TheHub,
     idempotency_key: IdempotencyKey = None,
-) -> Received:
+    wait: Wait = 0,
+) -> Any:
+    """With `wait`, the answer is the request's status, as soon as there is a result or that time is over.
+
+    Instead of a form, a JSON object may name the `url` of a file on the public internet, which is fetched.
+    """
     form_fields.arrival({}, idempotency_key)  # before the body: a client that waits for a word is spared it
+    if is_json(request):
+        fetched = await fetch(request, application, caller, idempotency_key)
+        return await received(application, fetched, request, response, hub, wait)
     limit = int(application.settings.max_upload_mb * 1024 * 1024)
     stream = _opened(request, limit)
     request_id = reception_of(application).new_request_id()
@@ -134,7 +146,7 @@ async def process(
     except BaseException:  # cancelled, too: what nobody asks for is not kept
         await receiving.discard()
         raise
-    return await received(application, accepted, response)
+    return await received(application, accepted, request, response, hub, wait)
 
 
 def _largest(settings: Settings) -> int:
@@ -227,16 +239,7 @@ class Receiving:
         if not self.uploads:
             raise Problem(422, "missing_file", "there is no file", _SEND_FILE)
         accepted = await reception_of(self.application).submit(self.request_id, self.uploads, arrival)
-        log.info(
-            "request_received",
-            request_id=str(accepted.request_id),
-            tenant_id=arrival.tenant_id,
-            channel=arrival.channel,
-            workflow=arrival.workflow,
-            files=len(self.uploads),
-            bytes=self.size,
-            repeated=not accepted.is_new,
-        )
+        tell_received(accepted, arrival, self.uploads)
         return accepted
 
     async def discard(self) -> None:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents.http.answers import DocumentsAnswer
 from docproc.apps.documents.store import pages
 from docproc.apps.documents.tables import REQUESTS, Document, DocumentStatus, Page, PageStatus
 from docproc.engine.store.tables import Request
@@ -47,6 +48,7 @@ class Details(BaseModel):
 
 class DocumentsView(RequestView):
     status_model = Counts
+    result_model = DocumentsAnswer
     detail_model = Details
 
     async def status(

@@ -28,11 +28,13 @@ from docproc.http.access.caller import Caller, TheCaller
 from docproc.http.access.scopes import Scope, needs
 from docproc.http.bodies import takes
 from docproc.http.context import PLAIN_TEXT, Application
-from docproc.http.models import Received
+from docproc.http.following import TheHub
+from docproc.http.models import Answered, Received
 from docproc.http.problems import Problem, documented
 from docproc.http.reception import Accepted, Arrival, Upload, reception_of
 from docproc.http.submitting import IdempotencyKey, received
 from docproc.http.uploads import FORM_TYPE, MultipartStream, Part
+from docproc.http.waiting import Wait
 
 log = structlog.get_logger(__name__)
 router = APIRouter(tags=["materials"])
@@ -91,7 +93,7 @@ _JSON_SCHEMA: dict[str, Any] = {
 @router.post(
     "/materials",
     summary="Send a PDF for a summary and a quiz",
-    response_model=Received,
+    response_model=Answered | Received,
     response_description="On its way; of a repeated submission, the first request and its status",
     responses=documented(400, 403, 404, 408, 409, 413, 415, 422, 429, 503, 507),
     openapi_extra={
@@ -108,8 +110,10 @@ async def submit(
     response: Response,
     application: Application,
     caller: TheCaller,
+    hub: TheHub,
     idempotency_key: IdempotencyKey = None,
-) -> Received:
+    wait: Wait = 0,
+) -> Any:
     """The file itself in a form, or its place in S3 in JSON, as an event would say it."""
     form_fields.arrival({}, idempotency_key)  # before the body: a client that waits for a word is spared it
     kind, _ = parse_options_header(request.headers.get("content-type", ""))
@@ -132,7 +136,7 @@ async def submit(
             raise
     else:
         raise Problem(415, "unsupported_type", f"the body must be {FORM_TYPE} or {_JSON_TYPE}", _SEND)
-    return await received(application, accepted, response)
+    return await received(application, accepted, request, response, hub, wait)
 
 
 class Material(BaseModel):

@@ -83,6 +83,7 @@ class _Run:
         from docproc.apps.video.sessions import Sessions
         from docproc.apps.video.settings import VideoSettings
         from docproc.apps.video.work.local import LocalWork
+        from docproc.engine.running.child import Limits
         from docproc.engine.running.pools import Pools
 
         video = self.settings.section(VideoSettings)
@@ -92,7 +93,7 @@ class _Run:
         session = Sessions(self.folder).of(uuid4())
         session.make()
         session.film.symlink_to(self.film.absolute())
-        pools = Pools(workers=self.processes, child_memory_mb=self.settings.child_memory_mb)
+        pools = Pools(workers=self.processes, limits=Limits(self.settings.child_memory_mb))
         work = LocalWork(
             self.folder,
             pools.run_in_process,

@@ -16,7 +16,7 @@ from docproc.apps.video.film.reading import picture_of, upright
 from docproc.apps.video.filters.filter import Image
 from docproc.apps.video.frames.files import FrameFiles, Originals
 from docproc.apps.video.sessions import Session
-from docproc.engine.running.child import prepare
+from docproc.engine.running.child import Limits, prepare
 from docproc.engine.running.children import Children
 from docproc.errors import DocProcError
 
@@ -25,6 +25,7 @@ GIF_FRAMES = 24
 GIF_WIDTH = 320
 GIF_MS = 120
 CHILD_MB = 4096
+CPU_SECONDS = 60.0
 DECODE_SECONDS = 20.0
 
 
@@ -71,7 +72,7 @@ class OriginalFrames:
     """Frames as the film has them: strangers' films are decoded in a child that can be killed."""
 
     def __init__(self) -> None:
-        self._children = Children(1, partial(prepare, CHILD_MB, []))
+        self._children = Children(1, partial(prepare, Limits(CHILD_MB, CPU_SECONDS), []))
         self._kept = lru_cache(128)(self._jpeg)
 
     def jpeg(self, session: Session, index: int, width: int | None) -> bytes | None:
