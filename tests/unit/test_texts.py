@@ -135,7 +135,14 @@ def test_same_key_with_other_words_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["hello: {en: Hello}", "hello: {en: {one: a}, es: {one: b}}", "hello: {en: no, es: 'no'}", "hello: Hello", "hello: {en: ' ', es: x}"]
+    "text",
+    [
+        "hello: {en: Hello}",
+        "hello: {en: {one: a}, es: {one: b}}",
+        "hello: {en: no, es: 'no'}",
+        "hello: Hello",
+        "hello: {en: ' ', es: x}",
+    ],
 )
 def test_text_without_one_of_its_languages_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(ConfigurationError, match="'hello' is not in every language"):

@@ -136,7 +136,11 @@ class Shown:
         )
         # A cursor of another kind of list, from an address that somebody changed: its first page.
         is_ours = ("_" in cursor) != asked.walks_entries
-        return asked if is_ours or not cursor else Asked(asked.tenant_id, wanted, state, asked.since, asked.until)
+        return (
+            asked
+            if is_ours or not cursor
+            else Asked(asked.tenant_id, wanted, state, asked.since, asked.until)
+        )
 
     @property
     def _facets(self) -> list[Any]:
@@ -145,7 +149,9 @@ class Shown:
     def _day(self, text: str, days: int = 0) -> datetime | None:
         """When a day of the reader begins; what is no day is as if it were not said."""
         found = day_of(text)
-        return _begins(found + timedelta(days=days), self.zone) if found and 1970 < found.year < 9000 else None
+        return (
+            _begins(found + timedelta(days=days), self.zone) if found and 1970 < found.year < 9000 else None
+        )
 
     async def context(self, asked: Asked, since: str, until: str) -> dict[str, Any]:
         today = _begins(self.now.astimezone(self.zone).date(), self.zone)
@@ -169,7 +175,8 @@ class Shown:
             "said": said,
             "query": _query(said),
             "filters": _query({name: value for name, value in said.items() if name != "state"}),
-            "is_narrowed": any(value for name, value in said.items() if name != "state") or said["state"] != State.ALL,
+            "is_narrowed": any(value for name, value in said.items() if name != "state")
+            or said["state"] != State.ALL,
             "states": [(one.value, getattr(counts, one.value, 0)) for one in State],
             "counts": counts,
             "counted": self._counted,
@@ -185,7 +192,9 @@ class Shown:
 
 
 def _query(said: Mapping[str, str]) -> str:
-    return urlencode({name: value for name, value in said.items() if value and (name, value) != ("state", "all")})
+    return urlencode(
+        {name: value for name, value in said.items() if value and (name, value) != ("state", "all")}
+    )
 
 
 def _begins(day: date, zone: tzinfo) -> datetime:

@@ -175,7 +175,11 @@ async def _straight(session: AsyncSession, tenant_id: str, today: datetime) -> f
         .subquery()
     )
     is_asked = select(BackofficeTask.id).where(BackofficeTask.request_id == latest.c.id).exists()
-    waits = select(SearchEntry.id).where(SearchEntry.request_id == latest.c.id, SearchEntry.attention > 0).exists()
+    waits = (
+        select(SearchEntry.id)
+        .where(SearchEntry.request_id == latest.c.id, SearchEntry.attention > 0)
+        .exists()
+    )
     query = select(or_(is_asked, waits), func.count()).select_from(latest).group_by(or_(is_asked, waits))
     found = {bool(row[0]): int(row[1]) for row in await session.execute(query)}
     total = sum(found.values())

@@ -56,7 +56,11 @@ class Words:
             return Stand(self.failure(row.error), "bad")
         if not over:
             told = progress or self.status(row.status)
-            return Stand(told, "bad" if late else "", self.text("status_sla_breached") if late else self._left(row, now))
+            return Stand(
+                told,
+                "bad" if late else "",
+                self.text("status_sla_breached") if late else self._left(row, now),
+            )
         if late:
             return Stand(self.text("status_sla_breached"), "bad", self._doubts(row.attention))
         if row.attention:

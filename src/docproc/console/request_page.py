@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -11,7 +10,6 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy import select
 
-from docproc.app import App
 from docproc.console import history, timeline
 from docproc.console.inbox import Shown
 from docproc.engine.store import answers
@@ -97,7 +95,9 @@ def _facts(shown: Shown, row: RequestRow) -> list[str]:
     allowed = written.duration(row.sla_seconds) if row.sla_seconds else ""
     if row.completed_at is not None:
         took = written.duration((row.completed_at - row.created_at).total_seconds())
-        found.append(text("answered_in_of", time=took, allowed=allowed) if allowed else text("done_in", time=took))
+        found.append(
+            text("answered_in_of", time=took, allowed=allowed) if allowed else text("done_in", time=took)
+        )
     elif row.deadline_utc is not None:
         found.append(text("due_at", time=written.short(row.deadline_utc, shown.now)))
     if row.answer_version:

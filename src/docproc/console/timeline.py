@@ -167,7 +167,9 @@ def lanes(spans: Sequence[Span]) -> list[int]:
     return chosen
 
 
-def draw(began: datetime, spans: Sequence[Span], moments: Sequence[Moment], now: datetime | None = None) -> Picture:
+def draw(
+    began: datetime, spans: Sequence[Span], moments: Sequence[Moment], now: datetime | None = None
+) -> Picture:
     """`now` where it still goes on: the picture ends there."""
     ends = [*(span.ended for span in spans), *(one.at for one in moments if one.kind != "deadline")]
     last = max([began, *ends, *([now] if now else [])])

@@ -33,7 +33,11 @@ def _of_document(
     language = written.language
     where = _where(new or old or {}, language)
     if old is None or new is None:
-        yield Change(where, "" if old is None else text(language, "diff_gone"), text(language, "diff_new") if old is None else "")
+        yield Change(
+            where,
+            "" if old is None else text(language, "diff_gone"),
+            text(language, "diff_new") if old is None else "",
+        )
         return
     if old.get("doc_type") != new.get("doc_type"):
         types = [names.type_name(language, one.get("doc_type")) for one in (old, new)]
@@ -51,7 +55,9 @@ def _where(document: Mapping[str, Any], language: str) -> str:
         told = text(language, "pages_numbers", first=pages[0] + 1, last=pages[-1] + 1)
     else:
         told = text(language, "page_number", number=pages[0] + 1)
-    return text(language, "diff_document", type=names.type_name(language, document.get("doc_type")), pages=told)
+    return text(
+        language, "diff_document", type=names.type_name(language, document.get("doc_type")), pages=told
+    )
 
 
 def _values(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,5 +72,7 @@ def _shown(value: Any, written: Written) -> str:
         return text(written.language, "diff_rows", number=len(value))
     if day_of(value):
         return written.date(value)
-    is_amount = isinstance(value, int | float) or (isinstance(value, str) and "." in value and number_of(value) is not None)
+    is_amount = isinstance(value, int | float) or (
+        isinstance(value, str) and "." in value and number_of(value) is not None
+    )
     return written.number(value, 2) if is_amount else str(value)

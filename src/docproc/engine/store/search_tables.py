@@ -28,9 +28,7 @@ class SearchEntry(Tenanted, Base):
     id: Mapped[int] = mapped_column(
         BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True
     )
-    request_id: Mapped[UUID] = mapped_column(
-        Id, ForeignKey("requests.id", ondelete="CASCADE"), unique=True
-    )
+    request_id: Mapped[UUID] = mapped_column(Id, ForeignKey("requests.id", ondelete="CASCADE"), unique=True)
     title: Mapped[str] = mapped_column(Text)
     # The application's own: what its columns of the inbox are made of.
     summary: Mapped[Any] = mapped_column(Json, default=dict)

@@ -76,12 +76,16 @@ def terms_of(typed: str) -> list[list[list[str]]]:
 
 def for_postgresql(terms: Terms, exact: Sequence[str] = ()) -> str:
     """As `to_tsquery` spells it; the words hold nothing but letters, digits and underscores."""
-    return " & ".join([*(_any(ways, "'{}':*", " & ", " | ") for ways in terms), *(f"'{one}'" for one in exact)])
+    return " & ".join(
+        [*(_any(ways, "'{}':*", " & ", " | ") for ways in terms), *(f"'{one}'" for one in exact)]
+    )
 
 
 def for_sqlite(terms: Terms, exact: Sequence[str] = ()) -> str:
     """As FTS5 spells it."""
-    return " AND ".join([*(_any(ways, '"{}"*', " AND ", " OR ") for ways in terms), *(f'"{one}"' for one in exact)])
+    return " AND ".join(
+        [*(_any(ways, '"{}"*', " AND ", " OR ") for ways in terms), *(f'"{one}"' for one in exact)]
+    )
 
 
 def _any(ways: Sequence[Sequence[str]], shape: str, both: str, either: str) -> str:

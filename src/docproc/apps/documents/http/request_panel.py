@@ -11,16 +11,15 @@ from sqlalchemy import select
 from docproc.app import App
 from docproc.apps.documents import reasons
 from docproc.apps.documents.components import doubts
+from docproc.apps.documents.flows import flow_of
 from docproc.apps.documents.review.reasons import told
 from docproc.apps.documents.schemas import ExtractionSchemas, SchemaField, schemas_of, types_of
 from docproc.apps.documents.store import documents, pages
 from docproc.apps.documents.tables import Document, Page, PageStatus
 from docproc.apps.documents.texts import text
 from docproc.apps.documents.texts.names import field_name, type_name
-from docproc.engine.message import PipelineMessage
 from docproc.engine.store.tables import Request
 from docproc.engine.workflow.definition import Workflow
-from docproc.errors import DocProcError
 from docproc.http.console_view import Panel
 from docproc.reading import page as page_text
 from docproc.written import Written
@@ -85,7 +84,7 @@ async def panel_of(application: App, request: Request, written: Written) -> Pane
         query = select(Page.page_index, Page.status, Page.words, Page.document_id)
         query = query.where(Page.request_id == request.id).order_by(Page.page_index)
         sheets = list(await session.execute(query))
-    flow = await _flow(application, request)
+    flow = await flow_of(application, request)
     shown = Shown(written, flow)
     tabs = [shown.document(one) for one in sorted(stored, key=lambda one: one.page_indices or [0])]
     context = {
@@ -106,22 +105,6 @@ async def panel_of(application: App, request: Request, written: Written) -> Pane
         "mark": ".".join([*(row.status[-6:] for row in sheets), *(str(one.updated_at) for one in stored)]),
     }
     return Panel("documents/panel.html", context)
-
-
-async def _flow(application: App, request: Request) -> Workflow | None:
-    """As the request started with it; None where it is not known yet, or can be read no more."""
-    message = PipelineMessage(
-        request_id=request.id,
-        workflow_name=request.workflow_name,
-        workflow_version=request.workflow_version,
-        current_stage="",
-        unit_key="",
-        tenant_id=request.tenant_id,
-    )
-    try:
-        return await application.versions.workflow(message)
-    except DocProcError:
-        return None
 
 
 def _ratio(packed: bytes | None) -> float:

@@ -1,4 +1,4 @@
-"""Answers as tables: every field is there, and nothing a document says becomes a formula."""
+"""Answers as a row per field, for programs: every field is there, and no text becomes a formula."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import io
 from typing import Any
 
 import pytest
-from openpyxl import load_workbook
 
-from docproc.apps.documents.http.sheets import COLUMNS, as_csv, as_xlsx
+from docproc.apps.documents.exports.fields_csv import COLUMNS, as_csv
 
 RESULT: dict[str, Any] = {
     "documents": [
@@ -86,15 +85,6 @@ def test_cells_of_a_table_are_rows_in_csv() -> None:
     ]
 
 
-def test_tables_have_a_sheet_of_their_own_in_xlsx() -> None:
-    book = load_workbook(io.BytesIO(as_xlsx(TABLE)))
-    assert book.sheetnames == ["documents", "invoice", "invoice items"]
-    assert [cell.value for cell in book["invoice"][1]] == ["document", "pages", "total"]
-    assert [[cell.value for cell in row] for row in book["invoice items"]] == [
-        ["document", "text", "amount"], [0, "Silla", 1.5], [0, "=1", None],
-    ]  # fmt: skip
-
-
 def with_value(value: Any) -> dict[str, Any]:
     found = {"value": value, "confidence": 1, "source": "ocr", "page": 0}
     return {"documents": [{"doc_type": "invoice", "page_indices": [0], "fields": {"x": found}}]}
@@ -103,9 +93,6 @@ def with_value(value: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("value", ["=1+1", "+34 600 000", "-cmd|'/c'!A1", "@SUM(A1)", "\t=1", "\r=1"])
 def test_formulas_stay_text(value: str) -> None:
     assert rows(with_value(value))[0]["value"] == f"'{value}"
-    cell = load_workbook(io.BytesIO(as_xlsx(with_value(value))))["invoice"]["C2"]
-    assert cell.data_type == "s" and cell.quotePrefix
-    assert cell.value.strip() == value.strip()
 
 
 @pytest.mark.parametrize("value", ["-12.50", "+3", "1.250,00", "-1,5"])
@@ -113,29 +100,6 @@ def test_negative_numbers_are_left_alone(value: str) -> None:
     assert rows(with_value(value))[0]["value"] == value
 
 
-def test_xlsx_has_a_sheet_of_documents_and_one_per_type() -> None:
-    book = load_workbook(io.BytesIO(as_xlsx(RESULT)))
-    assert book.sheetnames == ["documents", "invoice", "other"]
-    assert [cell.value for cell in book["documents"][2]] == [
-        0, "invoice", "0 1", 0.81, "completed", "doc_type, date", 0.55, 0.97,
-    ]  # fmt: skip
-    assert [cell.value for cell in book["invoice"][1]] == [
-        "document", "pages", "invoice_number", "total_amount", "date",
-    ]  # fmt: skip
-    assert [cell.value for cell in book["invoice"][2]] == [0, "0 1", "F-1", 1250.5, None]
-
-
-def test_xlsx_survives_strange_types_and_characters() -> None:
-    kinds = ["documents", "a/b[c]:*?" * 9, "a/b[c]:*?" * 9 + "z", "Invoice", "invoice", "'", "", None]
-    documents = [
-        {"doc_type": kind, "page_indices": [0], "fields": {"x": {"value": "a\x00\x0bb"}}} for kind in kinds
-    ]
-    book = load_workbook(io.BytesIO(as_xlsx({"documents": documents})))
-    assert len(book.sheetnames) == len({name.lower() for name in book.sheetnames})
-    assert book["Invoice"]["C2"].value == "ab"
-
-
 @pytest.mark.parametrize("result", [{}, {"documents": None}, {"words": 3}, [1], "x"])
 def test_answers_of_other_applications_have_no_rows(result: Any) -> None:
     assert rows(result) == []
-    assert load_workbook(io.BytesIO(as_xlsx(result))).sheetnames == ["documents"]
