@@ -1,10 +1,11 @@
 """The console with many requests: how long the inbox, its pages and a search take, and how they grow.
 
-    python bench/console.py [--database sqlite|postgresql …] [--requests 1000000] [--rounds 40] [--quick] [--json]
+    python bench/console.py [--database sqlite|postgresql …] [--requests N] [--rounds 40] [--quick] [--json]
 
-Every request has a document with its fields and 200 indexed words, drawn so that some words are in nearly every
-request and most in few. Times are of whole pages: asked through the server's own code, with templates, without a network.
-Beside them what one would have without an index: a search by LIKE over the same words, and pages by OFFSET.
+Every request has a document with its fields and 200 indexed words, drawn so that some words are in nearly
+every request and most in few. Times are of whole pages: asked through the server's own code, with templates,
+without a network. Beside them what one would have without an index: a search by LIKE over the same words, and
+pages by OFFSET.
 """
 
 from __future__ import annotations
@@ -178,8 +179,8 @@ async def without_index(app: App, count: int, rounds: int) -> dict[str, float]:
     words = "words::text" if not app.store.is_sqlite else "words"
     statements: dict[str, Callable[[], str]] = {
         "LIKE": lambda: (
-            f"SELECT request_id FROM search_entries WHERE {words} LIKE '%word{VOCABULARY - chance.randrange(20_000)}%' "
-            "ORDER BY id DESC LIMIT 51"
+            f"SELECT request_id FROM search_entries WHERE {words} LIKE "
+            f"'%word{VOCABULARY - chance.randrange(20_000)}%' ORDER BY id DESC LIMIT 51"
         ),
         "OFFSET": lambda: (
             "SELECT id FROM requests WHERE tenant_id = 'default' ORDER BY created_at DESC, id DESC "

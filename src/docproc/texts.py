@@ -81,8 +81,8 @@ def _read(path: Path) -> Mapping[str, dict[str, Forms]]:
         if not _is_complete(both):
             raise ConfigurationError(
                 f"{path}: the text {key!r} is not in every language",
-                remedy=f"Give it one text, or `one` and `other`, for each of: {', '.join(LANGUAGES)}; quote words "
-                "like no and yes",
+                remedy=f"Give it a text, or `one` and `other`, for each of: {', '.join(LANGUAGES)}; quote "
+                "words like no and yes",
             )
     texts: dict[str, dict[str, Forms]] = found
     return texts

@@ -1,5 +1,5 @@
-"""Inbox and request page in a real browser with a real pipeline behind them: by keyboard, in both languages, at three
-sizes; axe finds nothing serious, and pictures are kept."""
+"""Inbox and request page in a real browser with a real pipeline behind them: by keyboard, in both languages,
+at three sizes; axe finds nothing serious, and pictures are kept."""
 
 from __future__ import annotations
 

@@ -32,13 +32,29 @@ INVOICE = {
     "total_amount": "137.80",
     "currency": "EUR",
 }
+LIGHT = Filled(
+    "luz-octubre.pdf",
+    values=INVOICE,
+    text="Potencia contratada 4,6 kW",
+    minutes_ago=4,
+    external_id="2026/118",
+)
+DOUBTFUL = Filled(
+    "ticket.jpg",
+    "receipt",
+    {"total_amount": "36.22"},
+    ("total_amount", "vendor_name"),
+    "gasolina",
+    minutes_ago=3,
+)
+LOCKED = {"code": "encrypted", "message": "the PDF is protected with a password"}
 FILLED = (
-    Filled("luz-octubre.pdf", values=INVOICE, text="Potencia contratada 4,6 kW", minutes_ago=4, external_id="2026/118"),
-    Filled("ticket.jpg", "receipt", {"total_amount": "36.22"}, ("total_amount", "vendor_name"), "gasolina", minutes_ago=3),
+    LIGHT,
+    DOUBTFUL,
     Filled("escaneo.tiff", status="processing", minutes_ago=2),
-    Filled("contrato.pdf", status="failed", minutes_ago=1, error={"code": "encrypted", "message": "the PDF is …"}),
+    Filled("contrato.pdf", status="failed", minutes_ago=1, error=LOCKED),
     Filled("ajena.pdf", values=INVOICE, text="Potencia", tenant_id="other"),
-)  # fmt: skip
+)
 
 
 @pytest.fixture

@@ -116,7 +116,9 @@ def test_texts_of_several_folders_are_one(tmp_path: Path) -> None:
 
 def test_number_decides_between_one_and_many(tmp_path: Path) -> None:
     text = """
-    pages: {en: {one: "{number} page", other: "{number} pages"}, es: {one: "{number} página", other: "{number} páginas"}}
+    pages:
+      en: {one: "{number} page", other: "{number} pages"}
+      es: {one: "{number} página", other: "{number} páginas"}
     files: {en: "Files: {number}", es: "Ficheros: {number}"}
     """
     catalogue = Catalogue(written(tmp_path / "one", text))

@@ -1,7 +1,8 @@
 """Which requests the inbox lists: what somebody looks for, the page of the list, and how many there are.
 
-Lists are paged by keys, never by counting rows, so that a page of a million requests costs what the first one does. A
-plain list walks requests from the newest on; a search, and what needs a look, walk the entries of the index.
+Lists are paged by keys, never by counting rows, so that a page of a million requests costs what the first one
+does. A plain list walks requests from the newest on; a search, and what needs a look, walk the entries of the
+index.
 """
 
 from __future__ import annotations
@@ -80,8 +81,8 @@ class Counts:
 
 
 _COLUMNS = (
-    Request.id, Request.status, Request.workflow_name, Request.channel, Request.external_id, Request.created_at,
-    Request.deadline_utc, Request.completed_at, Request.error, Request.answer_version, Request.uploads,
+    Request.id, Request.status, Request.workflow_name, Request.channel, Request.external_id,
+    Request.created_at, Request.deadline_utc, Request.completed_at, Request.error, Request.uploads,
     SearchEntry.id.label("entry_id"), SearchEntry.title, SearchEntry.summary, SearchEntry.attention,
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""A line of the inbox as it is shown: where a request stands in a few words, and in the colour that means it."""
+"""A line of the inbox as it is shown: where a request stands, in a few words and in a colour."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from docproc.written import Written
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """Where a request stands: `kind` is the class of its tag (`good`, `doubt`, `bad`, or "" for under way)."""
+    """Where a request stands: `kind` is the class of its tag (`good`, `doubt`, `bad`; "" is under way)."""
 
     text: str
     kind: str = ""

@@ -1,4 +1,4 @@
-"""The page of a request: what was found in it, how it went, every version of its answer, and what waits for people."""
+"""The page of a request: what is in it, how it went, the versions of its answer, what waits for people."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ async def page(
         spans = await history.spans(session, request_id)
         tasks = await history.tasks(session, request_id)
     over = is_over(row.status, row.completed_at)
+    inside = panel.context.get("mark", "") if panel else ""
     text = shown.words.text
     waiting = history.open_tasks(tasks)
-    stand = shown.words.stand(_joined(row, entry), "", shown.now)
+    stand = shown.words.stand(_Joined(row, entry), "", shown.now)
     return shown.pages.page(
         request,
         "request.html",
@@ -69,11 +70,11 @@ async def page(
         may_submit=Scope.SUBMIT in caller.scopes,
         may_erase=Scope.ADMIN in caller.scopes,
         now=shown.now,
-        mark=f"{row.status} {row.answer_version} {len(waiting)} {len(spans)} {panel.context.get('mark', '') if panel else ''}",
+        mark=f"{row.status} {row.answer_version} {len(waiting)} {len(spans)} {inside}",
     )
 
 
-class _joined:
+class _Joined:
     """A request and its entry as one row, as lines of the inbox have it."""
 
     def __init__(self, row: RequestRow, entry: SearchEntry | None) -> None:

@@ -1,4 +1,4 @@
-"""Queries of the inbox that people keep by name: each has their own, and where nobody signs in all share them."""
+"""Queries of the inbox that people keep by name: each has their own; where nobody signs in all share them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""The history of a request as a picture: where its bars, marks and labels stand. Pure: drawn by a template as SVG.
+"""The history of a request as a picture: where its bars, marks and labels stand. A template draws it (SVG).
 
-One row a stage, with its units side by side in thin lanes where they ran in parallel; a row for people, with the wait
-until somebody took a task and the work on it; marks for answers, a line for the deadline. A pause that is much longer
-than the work is squeezed, and says how long it was: three seconds of work must stay visible beside an hour of waiting.
+One row a stage, with its units side by side in thin lanes where they ran in parallel; a row for people, with
+the wait until somebody took a task and the work on it; marks for answers, a line for the deadline. A pause
+that is much longer than the work is squeezed, and says how long it was: three seconds of work must stay
+visible beside an hour of waiting.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ LEAST_SECONDS = 0.001
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something that took time: a unit in a stage, or a task of a person (`kind`: work, failed, wait, person)."""
+    """Something that took time: a unit in a stage, or somebody's task. Kinds: work, failed, wait, person."""
 
     row: str
     began: datetime
@@ -153,7 +154,7 @@ def _merged(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def lanes(spans: Sequence[Span]) -> list[int]:
-    """For each span, in order of its beginning, a lane where nothing else is at that time; the last one is shared."""
+    """For each span, by its beginning, a lane where nothing else is at that time; the last one is shared."""
     free: list[datetime] = []
     chosen = []
     for span in spans:

@@ -1,7 +1,7 @@
 """What applications show in the console: columns of the inbox, their part of a request's page, and exports.
 
-The console knows requests, statuses, deadlines, events and answers; what is inside a request, only its application
-knows. It says so through a `ConsoleView`, which its manifest names (`Views.console`).
+The console knows requests, statuses, deadlines, events and answers; what is inside a request, only its
+application knows. It says so through a `ConsoleView`, which its manifest names (`Views.console`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What one version of an answer says otherwise than the one before: documents, their types and their fields."""
+"""What one version of an answer says otherwise than the one before: documents, types and fields."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Search over requests: applications describe them, an index keeps what they said, and the inbox asks it.
 
 A request's entry is made anew whenever its answer has another version than the entry tells of
-(`requests.indexed_version`), so that nothing which writes answers has to know of the index. Writing an entry twice, or
-an older one after a newer one, is harmless: what does not match is found stale again.
+(`requests.indexed_version`), so that nothing which writes answers has to know of the index. Writing an entry
+twice, or an older one after a newer one, is harmless: what does not match is found stale again.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Entry:
     facets: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-# (session, ids) -> what an application knows of those requests; the others it leaves out. Reads only, may be called
-# again for the same requests, and must not depend on when it is called.
+# (session, ids) -> what an application knows of those requests; the others it leaves out. Reads only, may be
+# called again for the same requests, and must not depend on when it is called.
 Describe = Callable[[AsyncSession, Sequence[UUID]], Awaitable[Mapping[UUID, Entry]]]
 
 

@@ -18,8 +18,8 @@ from docproc.engine.store.tables import Base, Tenanted
 class SearchEntry(Tenanted, Base):
     """What the inbox shows and finds of a request, as its application described it.
 
-    `id` grows in the order in which requests were first described, which is the order of their arrival but for
-    those of the same moment: lists of found requests are sorted and paged by it. On SQLite an FTS5 table,
+    `id` grows in the order in which requests were first described, which is the order of their arrival but
+    for those of the same moment: lists of found requests are sorted and paged by it. On SQLite an FTS5 table,
     `search_words`, is kept beside this one by triggers.
     """
 

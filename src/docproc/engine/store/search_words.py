@@ -1,8 +1,8 @@
 """The words by which a request is found: how they are cut out of texts, and out of what somebody types.
 
-Both are cut by the same rules here, so that SQLite and PostgreSQL find the same. Case and accents do not matter.
-`F-26-00483` is found by each of its parts and as one word, however its parts are separated: `F2600483`,
-`F 26 00483`; `40.478,34` is found as `40478.34`.
+Both are cut by the same rules here, so that SQLite and PostgreSQL find the same. Case and accents do not
+matter. `F-26-00483` is found by each of its parts and as one word, however its parts are separated:
+`F2600483`, `F 26 00483`; `40.478,34` is found as `40478.34`.
 """
 
 from __future__ import annotations

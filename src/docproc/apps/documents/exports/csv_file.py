@@ -1,7 +1,7 @@
 """A table as CSV that the spreadsheet of the reader's country opens by double-click.
 
-In Spanish: semicolons, decimal commas, 16/11/2026. In English: commas, decimal points, 2026-11-16. Both begin with a
-byte order mark, without which Excel takes UTF-8 for something else.
+In Spanish: semicolons, decimal commas, 16/11/2026. In English: commas, decimal points, 2026-11-16. Both begin
+with a byte order mark, without which Excel takes UTF-8 for something else.
 """
 
 from __future__ import annotations

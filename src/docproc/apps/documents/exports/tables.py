@@ -1,7 +1,8 @@
 """Answers as two tables: one row a document, and one row a line item. Pure; how files look is others' work.
 
-Columns come in the order of the schemas, headings in the reader's language, values with their types: a date is a date.
-Files are named, and pages counted from 1 within their file, as somebody who looks for the paper counts them.
+Columns come in the order of the schemas, headings in the reader's language, values with their types: a date
+is a date. Files are named, and pages counted from 1 within their file, as somebody who looks for the paper
+counts them.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def tables(answers: Sequence[Answered], language: str) -> tuple[Table, Table]:
 
 @dataclass(frozen=True, slots=True)
 class _Document:
-    """A document of an answer; `number` counts over all answers from 1, so that lines can say whose they are."""
+    """A document of an answer; `number` counts over all answers from 1: lines say by it whose they are."""
 
     number: int
     answered: Answered
@@ -131,7 +132,7 @@ class _Tables:
         )
 
     def _columns(self) -> list[str]:
-        """Of every type that is there, in the order of its schema; a name that two types share is one column."""
+        """Of every type that is there, in its schema's order; a name that two types share is one column."""
         return list(
             dict.fromkeys(name for one in self.documents for name in one.names() if not one.is_table(name))
         )
@@ -182,11 +183,14 @@ class _Tables:
         first = ("export_number", "export_file", "export_page", "export_line")
         rows = [
             [
-                Cell(document.number, NUMBER), Cell(document.place()[0]), Cell(page, NUMBER), Cell(number, NUMBER),
-                *(Cell(*_typed(row.get(name), kind, is_money=name in PRICES)) for name, kind in columns.items()),
+                Cell(document.number, NUMBER),
+                Cell(document.place()[0]),
+                Cell(page, NUMBER),
+                Cell(number, NUMBER),
+                *(Cell(*_typed(row.get(one), kind, is_money=one in PRICES)) for one, kind in columns.items()),
             ]
             for document, number, row, page in self._lines()
-        ]  # fmt: skip
+        ]
         headings = [*map(self._text, first), *self._headings(list(columns))]
         return Table(self._text("export_lines"), headings, rows)
 

@@ -1,4 +1,4 @@
-"""What is inside a request of documents, for its page: documents, their fields with doubts first, and the pages."""
+"""What is inside a request of documents, for its page: fields with doubts first, line items, pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the inbox shows and finds of requests with documents: types, who issued them, amounts, doubts, all texts."""
+"""What the inbox shows and finds of requests with documents: types, issuers, amounts, doubts, all texts."""
 
 from __future__ import annotations
 

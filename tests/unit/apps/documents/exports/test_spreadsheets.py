@@ -1,4 +1,5 @@
-"""Tables for accountants: a row a document, lines of their own, real dates and numbers, doubts with their reason."""
+"""Tables for accountants: a row a document, lines of their own, real dates and numbers, doubts with their
+reason."""
 
 from __future__ import annotations
 
