@@ -50,8 +50,9 @@ TEMPLATES = sources("templates/**/*.html")
 # Where Python says texts: a word of a log line or a table elsewhere is none.
 PYTHON = "\n".join(
     [
-        *(sources(f"{part}/**/*.py") for part in ("console", "http", "people", "apps/documents/review")),
-        *(sources(f"apps/documents/{module}") for module in ("reasons.py", "texts/names.py")),
+        *(sources(f"{part}/**/*.py") for part in ("console", "http", "people")),
+        *(sources(f"apps/documents/{part}/**/*.py") for part in ("exports", "http", "review")),
+        *(sources(f"apps/documents/{module}") for module in ("differences.py", "reasons.py", "texts/names.py")),
     ]
 )
 

@@ -50,7 +50,7 @@ async def page(
     return shown.pages.page(
         request,
         "request.html",
-        request=row,
+        the_request=row,
         title=_title(row, entry),
         stand=stand,
         facts=_facts(shown, row),

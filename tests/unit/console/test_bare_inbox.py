@@ -31,7 +31,7 @@ def test_latest_requests_are_listed(tmp_path: Path, language: str, empty: str, s
             assert empty in (await client.get("/", params={"lang": language})).text
             request_id = await application.intake.submit(Submission("flow"))
             shown = (await client.get("/", params={"lang": language})).text
-            assert f"/requests/{request_id}" in shown and status in shown
+            assert f"/inbox/{request_id}" in shown and status in shown
             assert (await client.post("/process")).status_code == 404  # documents are not loaded
         await application.close()
 
