@@ -89,7 +89,7 @@ def drawn(number: int, chance: random.Random) -> Drawn:
         title=f"invoice-{number}.pdf",
         texts=[str(request_id), f"R{number}", *values.values(), text],
         summary={
-            "types": {"invoice": 1},
+            "types": [["invoice", 1]],
             "pages": 1,
             "issuer": vendor,
             "issuers": 1,

@@ -78,7 +78,7 @@ class Written:
             return f"{self.number(Decimal(str(round(seconds, 1))))}{_GLUE}s"
         whole = round(seconds)
         units = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
-        parts = []
+        parts: list[str] = []
         for name, size in units:
             count, whole = divmod(whole, size)
             if count or parts:

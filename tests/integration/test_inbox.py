@@ -20,6 +20,7 @@ from docproc.engine.store.answers import Given, Reason
 from docproc.engine.store.requests import locked
 from docproc.engine.store.search import Wanted
 from docproc.engine.store.search_tables import SearchEntry
+from docproc.engine.store.tables import Request
 from tests import tenancy
 from tests.filled import Filled, fill, index
 from tests.harness import Harness
@@ -105,7 +106,7 @@ async def test_states_and_types_narrow_the_list(engine: Harness, ids: list[UUID]
     assert await titles(engine, wanted=Wanted("", {"type": "invoice"})) == ["luz-octubre.pdf"]
     assert await titles(engine, wanted=Wanted("gasolina", {"type": "invoice"})) == []
     async with engine.app.store.reading() as session:
-        request = await session.get(inbox_query.Request, ids[1])
+        request = await session.get(Request, ids[1])
         assert request is not None
         counts = await inbox_query.counts(session, "default", request.created_at)
     # Of the two that are completed one is asked for a look; only the later is of "today".

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Body
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy import delete, func, select
+from sqlalchemy import ColumnElement, delete, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -63,5 +63,5 @@ async def forget(application: Application, caller: TheCaller, view_id: UUID) -> 
         await session.execute(delete(SavedView).where(*_own(caller), SavedView.id == view_id))
 
 
-def _own(caller: Caller) -> tuple[object, object]:
+def _own(caller: Caller) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
     return SavedView.tenant_id == caller.tenant_id, SavedView.owner == caller.name[:64]

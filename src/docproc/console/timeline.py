@@ -14,9 +14,9 @@ from datetime import datetime
 
 WIDTH = 1000
 LABELS = 150  # what stands left of the bars
-LANE = 5
+LANE = 4
 MOST_LANES = 6
-ROW_GAP = 9
+ROW_GAP = 5
 # A stage with more units than this is drawn as one bar for all of them.
 MOST_BARS = 200
 # A pause is squeezed when it is so much longer than all work, to this share of the picture.

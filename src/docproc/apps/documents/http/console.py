@@ -44,7 +44,7 @@ class DocumentsConsole(ConsoleView):
             return {}
         total = summary.get("total")
         return {
-            "types": types_told(summary["types"], written.language),
+            "types": types_told(dict(summary["types"]), written.language),
             "issuer": _issuer(summary, written.language),
             "total": written.amount(total, summary.get("currency")) if total is not None else "",
         }

@@ -21,6 +21,7 @@ ISSUERS = ("vendor_name", "company_name", "party_a", "account_holder", "full_nam
 # What it is about: amounts of these names are summed over documents of one currency.
 SUMMED = "total_amount"
 AMOUNTS = (SUMMED, "net_amount", "closing_balance")
+NO_TYPE = ("other", "unknown")
 # Words of later pages are in the answer's fields, if they matter.
 MOST_PAGES = 500
 
@@ -63,10 +64,13 @@ def entry(documents: Sequence[Any], files: Sequence[Any], texts: Sequence[Any]) 
     """From rows of documents, files and pages of one request."""
     documents = sorted(documents, key=lambda one: (one.page_indices or [0])[0])
     values = [_values(one) for one in documents]
-    types = Counter(one.doc_type or "unknown" for one in documents)
+    # Most first, and what is of no type last.
+    counted = Counter(one.doc_type or "unknown" for one in documents).most_common()
+    types = sorted(counted, key=lambda pair: pair[0] in NO_TYPE)
     names = [file.name for file in files]
     summary = {
-        "types": dict(types),
+        # Pairs: PostgreSQL keeps no order of keys.
+        "types": [list(pair) for pair in types],
         "pages": sum(file.page_count for file in files),
         **_issuer(values),
         **_total(values),
@@ -77,7 +81,7 @@ def entry(documents: Sequence[Any], files: Sequence[Any], texts: Sequence[Any]) 
         texts=[*names, *said, *(row.ocr_text for row in texts)],
         summary=summary,
         attention=sum(len(doubts.named(one.doubts, one.needs_review)) for one in documents),
-        facets={"type": list(types)},
+        facets={"type": [name for name, _ in types]},
     )
 
 

@@ -37,7 +37,7 @@ function where() {
 function restore(place) {
   for (const row of rows()) boxOf(row).checked = chosen.has(row.dataset.id);
   const row = place.row && document.querySelector(`tr[data-id="${CSS.escape(place.row)}"]`);
-  const target = row ? (place.isBox ? boxOf(row) : linkOf(row)) : place.id && byId(place.id);
+  const target = row ? (place.isBox ? boxOf(row) : linkOf(row)) : place.id ? byId(place.id) : null;
   target?.focus({ preventScroll: true });
   scrollTo({ top: place.scrolled });
   showChosen();
@@ -178,4 +178,5 @@ byId("q").addEventListener("keydown", (event) => {
   step(0);
 });
 
+if (document.documentElement.dataset.zone === "new") renew(); // written for another zone, see zone.js
 follow();

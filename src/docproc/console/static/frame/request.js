@@ -10,11 +10,11 @@ const followers = [];
 /** Have `before` and `after` called around each renewal: what is on show may be kept. */
 export const onRenewed = (job) => followers.push(job);
 
-async function renew() {
+async function renew({ always = false } = {}) {
   const answer = await fetch(location.pathname, { headers: { Accept: "text/html" } });
   if (!answer.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("request");
-  if (!fresh || fresh.dataset.mark === root().dataset.mark) return;
+  if (!fresh || (!always && fresh.dataset.mark === root().dataset.mark)) return;
   const open = new Map([...document.querySelectorAll("#request > details")].map((one) => [one.className, one.open]));
   const focused = document.activeElement?.id;
   for (const job of followers) job.before();
@@ -60,4 +60,7 @@ document.addEventListener("click", async (event) => {
   }
 });
 
+// On a phone the page of the document comes first.
+if (matchMedia("(max-width: 700px)").matches) document.querySelector(".history")?.removeAttribute("open");
+if (document.documentElement.dataset.zone === "new") renew({ always: true }).catch(() => {});
 follow();

@@ -5,6 +5,7 @@ const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const known = document.cookie.split("; ").some((one) => one === `docproc_zone=${encodeURIComponent(zone)}`);
 
 if (zone && !known) {
+  document.documentElement.dataset.zone = "new"; // pages that can renew themselves do so
   document.cookie = `docproc_zone=${encodeURIComponent(zone)}; path=/; max-age=31536000; samesite=lax`;
   const language = document.documentElement.lang === "es" ? "es-ES" : "en-GB";
   const day = new Intl.DateTimeFormat(language, { day: "2-digit", month: "2-digit", year: "numeric" });
