@@ -16,8 +16,8 @@ from docproc.console import servers
 from docproc.engine.store import migrate
 from docproc.settings import Settings
 
+assert documents.views.static
 STATIC = documents.views.static
-assert STATIC
 
 
 def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, workflows: list[str]) -> str:
