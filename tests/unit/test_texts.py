@@ -52,7 +52,10 @@ PYTHON = "\n".join(
     [
         *(sources(f"{part}/**/*.py") for part in ("console", "http", "people")),
         *(sources(f"apps/documents/{part}/**/*.py") for part in ("exports", "http", "review")),
-        *(sources(f"apps/documents/{module}") for module in ("differences.py", "reasons.py", "texts/names.py")),
+        *(
+            sources(f"apps/documents/{module}")
+            for module in ("differences.py", "reasons.py", "texts/names.py")
+        ),
     ]
 )
 

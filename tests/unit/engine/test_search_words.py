@@ -11,10 +11,11 @@ from docproc.engine.store.search_words import MOST_BYTES, facet, terms_of, words
 def finds(typed: str, *texts: str) -> bool:
     """As a database does: every term by one of its ways, each of whose words begins a word."""
     words = words_of(texts)
-    return all(
-        any(all(any(word.startswith(part) for word in words) for part in way) for way in ways)
-        for ways in terms_of(typed)
-    )
+
+    def has(part: str) -> bool:
+        return part in words or (len(part) > 2 and any(word.startswith(part) for word in words))
+
+    return all(any(all(map(has, way)) for way in ways) for ways in terms_of(typed))
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,7 @@ def finds(typed: str, *texts: str) -> bool:
         ("energia", "Energía del Duero, S.L."),
         ("ENERGÍA duero", "Energía del Duero, S.L."),
         ("ener", "Energía"),
+        ("S.L.", "Energía del Duero, S.L."),
         ("F-26-00483", "Factura F-26-00483"),
         ("F2600483", "Factura F-26-00483"),
         ("00483", "Factura F-26-00483"),
@@ -40,7 +42,12 @@ def test_written_otherwise_it_is_found(typed: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("typed", "text"),
-    [("00484", "F-26-00483"), ("40.478,35", "40478.34"), ("duero norte", "Energía del Duero")],
+    [
+        ("en", "Energía"),
+        ("00484", "F-26-00483"),
+        ("40.478,35", "40478.34"),
+        ("duero norte", "Energía del Duero"),
+    ],
 )
 def test_another_is_not_found(typed: str, text: str) -> None:
     assert not finds(typed, text)

@@ -16,6 +16,8 @@ LONGEST = 40
 # What is kept of one request at most; PostgreSQL refuses a vector of more than a megabyte.
 MOST_BYTES = 400_000
 MOST_TERMS = 12
+# What is shorter is a whole word: every second word begins with a letter or two, and none would be told apart.
+SHORTEST_BEGINNING = 3
 
 _PART = re.compile(r"[^\W_]+")
 
@@ -61,7 +63,7 @@ Terms = Sequence[Sequence[Sequence[str]]]
 
 
 def terms_of(typed: str) -> list[list[list[str]]]:
-    """All of these must be there, each as one of its ways, a way being words that all begin a word."""
+    """All of these must be there, each as one of its ways, a way being words that begin a word."""
     terms = []
     for chunk in folded(typed).split()[:MOST_TERMS]:
         parts = [part[:LONGEST] for part in _PART.findall(chunk)]
@@ -76,18 +78,20 @@ def terms_of(typed: str) -> list[list[list[str]]]:
 
 def for_postgresql(terms: Terms, exact: Sequence[str] = ()) -> str:
     """As `to_tsquery` spells it; the words hold nothing but letters, digits and underscores."""
-    return " & ".join(
-        [*(_any(ways, "'{}':*", " & ", " | ") for ways in terms), *(f"'{one}'" for one in exact)]
-    )
+    words = [_any(ways, "'{}'", ":*", (" & ", " | ")) for ways in terms]
+    return " & ".join([*words, *(f"'{one}'" for one in exact)])
 
 
 def for_sqlite(terms: Terms, exact: Sequence[str] = ()) -> str:
     """As FTS5 spells it."""
-    return " AND ".join(
-        [*(_any(ways, '"{}"*', " AND ", " OR ") for ways in terms), *(f'"{one}"' for one in exact)]
-    )
+    words = [_any(ways, '"{}"', "*", (" AND ", " OR ")) for ways in terms]
+    return " AND ".join([*words, *(f'"{one}"' for one in exact)])
 
 
-def _any(ways: Sequence[Sequence[str]], shape: str, both: str, either: str) -> str:
-    said = [both.join(shape.format(word) for word in way) for way in ways]
+def _any(ways: Sequence[Sequence[str]], shape: str, begins: str, joints: tuple[str, str]) -> str:
+    both, either = joints
+    said = [
+        both.join(shape.format(word) + (begins if len(word) >= SHORTEST_BEGINNING else "") for word in way)
+        for way in ways
+    ]
     return f"({either.join(f'({one})' for one in said)})"

@@ -14,10 +14,11 @@ down_revision = "012"
 IS_STALE = sa.text("indexed_version <> answer_version")
 
 # FTS5 beside its table: the words are there once, and rows that go, by a cascade too, go from both.
-# `detail=none`: which request has a word is all that is asked.
+# `detail=none`: which request has a word is all that is asked. `prefix`: beginnings of three and four letters, which
+# many words share, are looked up instead of collected.
 FTS = (
     "CREATE VIRTUAL TABLE search_words USING fts5(words, content='search_entries', content_rowid='id', "
-    "detail=none, tokenize=\"unicode61 tokenchars '_'\")",
+    "detail=none, prefix='3 4', tokenize=\"unicode61 tokenchars '_'\")",
     "CREATE TRIGGER search_words_insert AFTER INSERT ON search_entries BEGIN "
     "INSERT INTO search_words(rowid, words) VALUES (new.id, new.words); END",
     "CREATE TRIGGER search_words_delete AFTER DELETE ON search_entries BEGIN "
