@@ -67,7 +67,7 @@ class Change:
 
 
 class ConsoleView:
-    """One application's part of the console. Every method reads only; what it does not know, it leaves out."""
+    """One application's part of the console. Its methods read only, and leave out what they do not know."""
 
     columns: ClassVar[tuple[Column, ...]] = ()
     # In which formats answers of many requests can be had: file endings.

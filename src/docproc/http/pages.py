@@ -104,7 +104,7 @@ class Pages:
         return choose_language(wanted, request.headers.get("accept-language", ""))
 
     def render(self, template: str, language: str, **context: Any) -> str:
-        """`t("key", name=value)` in a template is a text in its language, `written` how values are written."""
+        """`t("key", name=value)` in a template is a text in its language, `written` writes values."""
         words = {"language": language, "t": partial(self.texts.text, language), "written": Written(language)}
         values = {**words, **context}
         return self._templates.get_template(template).render(values)

@@ -16,7 +16,7 @@ LONGEST = 40
 # What is kept of one request at most; PostgreSQL refuses a vector of more than a megabyte.
 MOST_BYTES = 400_000
 MOST_TERMS = 12
-# What is shorter is a whole word: every second word begins with a letter or two, and none would be told apart.
+# What is shorter is a whole word: too many words begin with the same two letters.
 SHORTEST_BEGINNING = 3
 
 _PART = re.compile(r"[^\W_]+")

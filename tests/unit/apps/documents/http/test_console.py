@@ -56,7 +56,11 @@ def test_script_is_given_every_text_it_says() -> None:
     [
         ({"invoice": 3, "id_card": 1}, "3 facturas, 1 documento de identidad", "3 invoices, 1 identity card"),
         ({"invoice": 1, "hipoteca": 2}, "1 factura, 2 × hipoteca", "1 invoice, 2 × hipoteca"),
-        ({"invoice": 1, "receipt": 1, "payslip": 4, "other": 1}, "1 factura, 1 tique, 5 más", "1 invoice, 1 receipt, 5 others"),
+        (
+            {"invoice": 1, "receipt": 1, "payslip": 4, "other": 1},
+            "1 factura, 1 tique, 5 más",
+            "1 invoice, 1 receipt, 5 others",
+        ),
         ({}, "", ""),
     ],
 )  # fmt: skip

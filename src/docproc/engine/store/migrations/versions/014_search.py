@@ -14,8 +14,8 @@ down_revision = "012"
 IS_STALE = sa.text("indexed_version <> answer_version")
 
 # FTS5 beside its table: the words are there once, and rows that go, by a cascade too, go from both.
-# `detail=none`: which request has a word is all that is asked. `prefix`: beginnings of three and four letters, which
-# many words share, are looked up instead of collected.
+# `detail=none`: which request has a word is all that is asked. `prefix`: beginnings of three and four
+# letters, which many words share, are looked up instead of collected.
 FTS = (
     "CREATE VIRTUAL TABLE search_words USING fts5(words, content='search_entries', content_rowid='id', "
     "detail=none, prefix='3 4', tokenize=\"unicode61 tokenchars '_'\")",
