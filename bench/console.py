@@ -32,6 +32,7 @@ from uuid import UUID
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import httpx
+import structlog
 from sqlalchemy import insert, text
 
 from docproc.app import App
@@ -293,7 +294,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     rounds = 5 if given.quick else given.rounds
-    logging.disable(logging.WARNING)  # one transaction a chunk: the writer is held long, and says so
+    # One transaction a chunk: the writer is held long, and would say so.
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     found = run(given.database, given.requests, rounds, given.quick)
     if given.json:
         print(json.dumps(found))

@@ -88,7 +88,7 @@ _COLUMNS = (
 
 
 async def find(session: AsyncSession, asked: Asked, limit: int = SHOWN) -> Found:
-    query = _entries(session, asked) if asked.walks_entries else _requests(asked)
+    query = await _entries(session, asked) if asked.walks_entries else _requests(asked)
     rows = list(await session.execute(query.limit(limit + 1)))
     shown = rows[:limit]
     return Found(shown, _cursor(shown[-1], asked) if len(rows) > limit else "")
@@ -96,7 +96,7 @@ async def find(session: AsyncSession, asked: Asked, limit: int = SHOWN) -> Found
 
 async def ids(session: AsyncSession, asked: Asked, limit: int) -> list[UUID]:
     """All that match, newest first, up to a limit."""
-    query = _entries(session, asked) if asked.walks_entries else _requests(asked)
+    query = await _entries(session, asked) if asked.walks_entries else _requests(asked)
     return list(await session.scalars(query.with_only_columns(Request.id).limit(limit)))
 
 
@@ -112,11 +112,12 @@ def _requests(asked: Asked) -> Any:
     return query.order_by(Request.created_at.desc(), Request.id.desc())
 
 
-def _entries(session: AsyncSession, asked: Asked) -> Any:
+async def _entries(session: AsyncSession, asked: Asked) -> Any:
     dialect = session.get_bind().dialect.name
+    usual = await search.is_usual(session, asked.wanted, asked.tenant_id)
     query = select(*_COLUMNS).select_from(SearchEntry).join(Request, Request.id == SearchEntry.request_id)
-    query = search.matching(query, asked.wanted, dialect)
-    query = query.where(SearchEntry.tenant_id == asked.tenant_id, *_conditions(asked))
+    query = search.matching(query, asked.wanted, asked.tenant_id, dialect, usual=usual)
+    query = query.where(*_conditions(asked))
     # FTS5 walks its rows downwards only when they are sorted by its own number.
     by_words = dialect != "postgresql" and not asked.wanted.is_everything
     number: Any = WORDS.c.rowid if by_words else SearchEntry.id

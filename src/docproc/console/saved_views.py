@@ -60,7 +60,9 @@ async def keep(application: Application, caller: TheCaller, said: Annotated[Kept
 @needs(Scope.READ)
 async def forget(application: Application, caller: TheCaller, view_id: UUID) -> None:
     async with application.store.writing() as session:
-        await session.execute(delete(SavedView).where(*_own(caller), SavedView.id == view_id))
+        chosen = delete(SavedView).where(*_own(caller), SavedView.id == view_id).returning(SavedView.id)
+        if (await session.execute(chosen)).first() is None:
+            raise Problem(404, "unknown_view", "you have no such view", "Load the page again")
 
 
 def _own(caller: Caller) -> tuple[ColumnElement[bool], ColumnElement[bool]]:

@@ -23,6 +23,9 @@ from docproc.engine.store.tables import Request
 
 # Beside `search_entries` on SQLite; its name as a column is how FTS5 is asked.
 WORDS = table("search_words", column("rowid"), column("search_words"))
+# How many of the latest requests are looked at to see whether words are usual, and from which share on they are.
+SAMPLE = 300
+USUAL_SHARE = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +167,40 @@ class Wanted:
         return spell(terms, exact)
 
 
-def matching(query: Any, wanted: Wanted, dialect: str) -> Any:
-    """A select from `search_entries`, of those that match only."""
+async def is_usual(session: AsyncSession, wanted: Wanted, tenant_id: str) -> bool:
+    """Whether so many of the latest requests match that walking down from the newest soon finds a page of them.
+
+    Asked on PostgreSQL before a search, because its planner knows nothing of rare words and of beginnings:
+    it would walk through everything to find the one invoice with a number.
+    """
+    if wanted.is_everything or session.get_bind().dialect.name != "postgresql":
+        return True
+    latest = (
+        select(SearchEntry.words)
+        .where(SearchEntry.tenant_id == tenant_id)
+        .order_by(SearchEntry.id.desc())
+        .limit(SAMPLE)
+        .subquery()
+    )
+    matched = latest.c.words.op("@@")(cast(wanted.query("postgresql"), postgresql.TSQUERY))
+    count = await session.scalar(select(func.count()).select_from(latest).where(matched))
+    return (count or 0) >= SAMPLE * USUAL_SHARE
+
+
+def matching(query: Any, wanted: Wanted, tenant_id: str, dialect: str, *, usual: bool) -> Any:
+    """A select from `search_entries`, of those of a tenant that match; `usual` is what `is_usual` said."""
+    query = query.where(SearchEntry.tenant_id == tenant_id)
     if wanted.is_everything:
         return query
     said = wanted.query(dialect)
-    if dialect == "postgresql":
-        return query.where(SearchEntry.words.op("@@")(cast(said, postgresql.TSQUERY)))
-    # Joined, not looked up in a list: FTS5 then walks from the newest on and stops when there are enough.
-    joined = query.join(WORDS, WORDS.c.rowid == SearchEntry.id)
-    return joined.where(WORDS.c.search_words.op("MATCH")(said))
+    if dialect != "postgresql":
+        # Joined, not looked up in a list: FTS5 then walks from the newest on and stops when there are enough.
+        joined = query.join(WORDS, WORDS.c.rowid == SearchEntry.id)
+        return joined.where(WORDS.c.search_words.op("MATCH")(said))
+    matches = SearchEntry.words.op("@@")(cast(said, postgresql.TSQUERY))
+    if usual:
+        return query.where(matches)
+    # Collected by the index before anything is sorted: few, and the planner must not think otherwise.
+    found = select(SearchEntry.id).where(SearchEntry.tenant_id == tenant_id, matches)
+    collected = found.cte("found").prefix_with("MATERIALIZED", dialect="postgresql")
+    return query.join(collected, collected.c.id == SearchEntry.id)

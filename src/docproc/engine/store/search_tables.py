@@ -38,6 +38,7 @@ class SearchEntry(Tenanted, Base):
     words: Mapped[Any] = mapped_column(Text().with_variant(TSVECTOR(), "postgresql"))
 
     __table_args__ = (
+        Index("ix_search_entries_tenant", "tenant_id", "id"),
         index_where("ix_search_entries_attention", "tenant_id", "id", where="attention > 0"),
         Index("ix_search_entries_words", "words", postgresql_using="gin").ddl_if(dialect="postgresql"),
     )

@@ -58,6 +58,7 @@ def upgrade() -> None:
         sa.Column("words", TSVECTOR() if is_postgresql else sa.Text(), nullable=False),
         sa.Column("tenant_id", sa.String(64), nullable=False, server_default="default"),
     )
+    op.create_index("ix_search_entries_tenant", "search_entries", ["tenant_id", "id"])
     waits = sa.text("attention > 0")
     op.create_index(
         "ix_search_entries_attention",
