@@ -23,7 +23,7 @@ from docproc.engine.store.tables import Request
 
 # Beside `search_entries` on SQLite; its name as a column is how FTS5 is asked.
 WORDS = table("search_words", column("rowid"), column("search_words"))
-# How many of the latest requests are looked at to see whether words are usual, and from which share on they are.
+# How many of the latest requests tell whether words are usual, and from which share on they are.
 SAMPLE = 300
 USUAL_SHARE = 0.03
 
@@ -168,7 +168,7 @@ class Wanted:
 
 
 async def is_usual(session: AsyncSession, wanted: Wanted, tenant_id: str) -> bool:
-    """Whether so many of the latest requests match that walking down from the newest soon finds a page of them.
+    """Whether so many of the latest requests match that a walk down from the newest soon finds a page.
 
     Asked on PostgreSQL before a search, because its planner knows nothing of rare words and of beginnings:
     it would walk through everything to find the one invoice with a number.
