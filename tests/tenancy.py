@@ -14,6 +14,7 @@ from docproc.apps.materials.store import NewDocument
 from docproc.apps.materials.stores.database import DatabaseStore
 from docproc.engine.message import utc_now
 from docproc.engine.store import requests, tenants
+from docproc.engine.store.search_tables import SavedView
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.http.access import keys
 from docproc.http.access.keys import Made, NewKey
@@ -94,7 +95,11 @@ async def two_tenants(engine: Harness) -> Tenancy:
     request_id = await send(engine, ACME)
     task_id, document_id = await _worked_on(engine, request_id, people[ACME])
     await _material(engine, request_id)
+    view_id = uuid4()
+    async with engine.app.store.writing() as session:
+        session.add(SavedView(id=view_id, tenant_id=ACME, owner="", name=MARK, query="q=1"))
     values = {
+        "view_id": str(view_id),
         "session_id": f"session-{MARK}",
         "correlation_id": str(uuid4()),
         "material_id": MATERIAL,

@@ -73,6 +73,8 @@ class Views:
     # What the list and the page of requests show beyond the engine's own columns: a `RequestView`
     # (docproc.http.views).
     requests: ImportPath | None = None
+    # Its columns of the inbox, and its part of a request's page: a `ConsoleView` (docproc.http.console_view).
+    console: ImportPath | None = None
     # How its requests look in a terminal: a `TerminalView` (docproc.terminal.view).
     terminal: ImportPath | None = None
 
@@ -114,6 +116,9 @@ class Application:
     texts_of: ImportPath | None = None
     # `comparable(result) -> Any`: what of an answer golden cases compare (docproc.promotion); else all of it.
     golden: ImportPath | None = None
+    # `async describe(session, request_ids) -> {id: Entry}`: what the inbox shows and finds of its requests; a
+    # `Describe` (docproc.engine.store.search).
+    describe: ImportPath | None = None
     # What it adds to the alerts: an `AlertSet` (docproc.alerts.alert_set) of metrics, rules and actions.
     alerts: ImportPath | None = None
     # Modules that must be importable, and the extra that brings them: `pip install 'docproc[extra]'`.

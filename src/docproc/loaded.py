@@ -14,6 +14,7 @@ from docproc.engine.running.work import Middleware
 from docproc.engine.store.erasure import EraseOwn
 from docproc.engine.store.mentions import TextsOf
 from docproc.engine.store.schema_version import Branch
+from docproc.engine.store.search import Describe
 from docproc.engine.workflow.definition import Workflow, WorkflowSection, with_sections
 from docproc.errors import ConfigurationError
 from docproc.installed import MIDDLEWARE, find_points
@@ -89,6 +90,11 @@ class Applications:
     def texts_of(self) -> list[TextsOf]:
         """What their rows say of requests."""
         return [load(one.texts_of) for one in self.all if one.texts_of]
+
+    @cached_property
+    def describers(self) -> list[Describe]:
+        """What says by what their requests are found."""
+        return [load(one.describe) for one in self.all if one.describe]
 
     def log_fields(self, message: PipelineMessage, payload: Mapping[str, Any]) -> dict[str, Any]:
         """What they say of a handled message in its log line."""

@@ -592,7 +592,7 @@ async def test_every_answer_is_guarded(sqlite_client: Client) -> None:
         "/",
         "/health",
         "/nosuch",
-        "/static/documents/home/drop.js",
+        "/static/documents/intake.js",
         "/static/../app.py",
         "/static/",
         "/status/x",

@@ -16,6 +16,7 @@ from typing import Any
 
 import psutil
 import pytest
+from openpyxl import load_workbook
 from reportlab.pdfgen import canvas
 
 from bench.servers import HOST, _free_ports
@@ -114,6 +115,26 @@ def test_folder_gives_a_line_each_in_natural_order_and_a_bad_file_fails_alone(
     assert three["error"]["message"] and four["error"]["message"]
     names = {path.name for path in (tmp_path / "answers").iterdir()}
     assert names == {"page-2.json", "page-3.json", "page-4.json", "page-10.json"}
+
+
+def test_all_documents_are_one_table_for_a_spreadsheet(cli: Processes, tmp_path: Path) -> None:
+    first, second = (draw_pdf(tmp_path / "in" / f"{name}.pdf") for name in ("uno", "dos"))
+    done = cli.run("run", str(first), str(second), "--format", "csv", "--lang", "es")
+    assert done.code == 0, done.err
+    rows = done.out.lstrip("\ufeff").splitlines()
+    assert rows[0].startswith("Documento;Fichero;Páginas;Tipo;Referencia;Número de factura;Importe total")
+    assert [row.split(";")[1:4] for row in rows[1:]] == [
+        ["uno.pdf", "1", "Factura"],
+        ["dos.pdf", "1", "Factura"],
+    ]
+    assert all("121,00;" in row and "22/04/2025" in row for row in rows[1:])
+    out = tmp_path / "tables"
+    assert cli.run("run", str(first), "--format", "xlsx", "--lang", "en", "--out", str(out)).code == 0
+    book = load_workbook(out / "documents.xlsx")
+    assert book.sheetnames == ["Documents", "Lines"] and book["Documents"]["G2"].value == 121
+    assert not (out / "uno.json").exists()
+    for wrong in (("--format", "xlsx"), ("--format", "csv", "--json"), ("--format", "csv", "--lang", "fr")):
+        assert cli.run("run", str(first), *wrong).code == 2
 
 
 def test_together_makes_one_request_and_nothing_is_kept_when_asked(cli: Processes, tmp_path: Path) -> None:

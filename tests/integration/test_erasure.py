@@ -105,6 +105,7 @@ async def fill(harness: Harness, request_id: UUID, status: str = "completed") ->
             "worker_id": "w",
         },
         "dead_letters": {"body": MARKER.encode()},
+        "search_entries": {"id": None},
     }
     async with harness.app.store.writing() as session:
         session.add(Operator(id=operator, username=f"ana-{operator}"))

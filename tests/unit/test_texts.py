@@ -50,8 +50,12 @@ TEMPLATES = sources("templates/**/*.html")
 # Where Python says texts: a word of a log line or a table elsewhere is none.
 PYTHON = "\n".join(
     [
-        *(sources(f"{part}/**/*.py") for part in ("console", "http", "people", "apps/documents/review")),
-        *(sources(f"apps/documents/{module}") for module in ("reasons.py", "texts/names.py")),
+        *(sources(f"{part}/**/*.py") for part in ("console", "http", "people")),
+        *(sources(f"apps/documents/{part}/**/*.py") for part in ("exports", "http", "review")),
+        *(
+            sources(f"apps/documents/{module}")
+            for module in ("differences.py", "reasons.py", "texts/names.py")
+        ),
     ]
 )
 
@@ -59,9 +63,13 @@ PYTHON = "\n".join(
 @pytest.mark.parametrize("key", TEXTS)
 def test_text_has_the_same_values_in_both_languages(key: str) -> None:
     assert set(TEXTS[key]) == set(LANGUAGES)
-    english, spanish = (set(re.findall(r"\{(\w+)\}", TEXTS[key][one])) for one in ("en", "es"))
-    assert english == spanish
-    assert all(one.strip() for one in TEXTS[key].values())
+    catalogue = Catalogue(*FOLDERS)
+    english, spanish = (
+        [set(re.findall(r"\{(\w+)\}", one)) for one in catalogue.forms(language, key).values()]
+        for language in ("en", "es")
+    )
+    assert english == spanish and english[0] == english[1]
+    assert isinstance(TEXTS[key]["en"], str) or "number" in english[0]  # else nothing decides between forms
 
 
 def test_folders_go_together() -> None:
@@ -110,6 +118,21 @@ def test_texts_of_several_folders_are_one(tmp_path: Path) -> None:
     assert "hello" in catalogue and "goodbye" not in catalogue
 
 
+def test_number_decides_between_one_and_many(tmp_path: Path) -> None:
+    text = """
+    pages:
+      en: {one: "{number} page", other: "{number} pages"}
+      es: {one: "{number} página", other: "{number} páginas"}
+    files: {en: "Files: {number}", es: "Ficheros: {number}"}
+    """
+    catalogue = Catalogue(written(tmp_path / "one", text))
+    assert [catalogue.text("es", "pages", number=one) for one in (0, 1, "1", 2)] == [
+        "0 páginas", "1 página", "1 página", "2 páginas",
+    ]  # fmt: skip
+    assert catalogue.raw("en", "pages") == "{number} pages"
+    assert catalogue.forms("en", "files") == {"one": "Files: {number}", "other": "Files: {number}"}
+
+
 def test_same_key_with_other_words_is_refused(tmp_path: Path) -> None:
     one = written(tmp_path / "one", "hello: {en: Hello, es: Hola}")
     two = written(tmp_path / "two", "hello: {en: Hi, es: Hola}")
@@ -118,7 +141,14 @@ def test_same_key_with_other_words_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["hello: {en: Hello}", "hello: {en: no, es: 'no'}", "hello: Hello", "hello: {en: ' ', es: x}"]
+    "text",
+    [
+        "hello: {en: Hello}",
+        "hello: {en: {one: a}, es: {one: b}}",
+        "hello: {en: no, es: 'no'}",
+        "hello: Hello",
+        "hello: {en: ' ', es: x}",
+    ],
 )
 def test_text_without_one_of_its_languages_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(ConfigurationError, match="'hello' is not in every language"):

@@ -12,7 +12,8 @@ from docproc.alerts import pages as monitor
 from docproc.alerts.watcher import watch
 from docproc.app import App
 from docproc.application import Application, load
-from docproc.console import index, sessions
+from docproc.console import inbox, request_page, saved_views, sessions
+from docproc.engine.running.indexing import Indexer
 from docproc.http.addresses import API, BACKOFFICE, Addresses
 from docproc.http.app import create_app as create_api
 from docproc.http.pages import Pages, Part
@@ -28,14 +29,14 @@ FRAME = Part(
     static=_FOLDER / "static" / "frame",
     static_path="/static/frame",
     texts=_FOLDER / "texts",
-    navigation=(index.LINK,),
+    navigation=(inbox.LINK,),
 )
 
 
 def gateway(application: App) -> FastAPI:
     """The API with the pages that applications have there. Raises ConfigurationError.
 
-    One that has a page at `/` gives the home page; without one there is a plain list of requests.
+    One that has a page at `/` takes the place of the inbox.
     """
     app = create_api(application)
     if application.settings.auth == "on":
@@ -48,7 +49,11 @@ def gateway(application: App) -> FastAPI:
     app.include_router(monitor.router)
     app.state.jobs.append(partial(watch, application))
     app.state.jobs.append(partial(watch_promotions, application))
-    app.include_router(index.router)  # behind the others: the first route of a path answers
+    app.state.jobs.append(
+        Indexer(application.store, application.applications.describers, application.worker_id).run
+    )
+    for router in (inbox.router, saved_views.router, request_page.router):
+        app.include_router(router)  # behind the others: the first route of a path answers
     # With authentication on, a session says which roles somebody has.
     everybody = ROLES if application.settings.auth == "off" else ()
     parts = [FRAME, station_pages.SHOWN_ELSEWHERE, monitor.PART, *map(_part, applications)]

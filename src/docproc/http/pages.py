@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,12 @@ from starlette.staticfiles import StaticFiles
 from docproc.application import Link
 from docproc.http.addresses import BACKOFFICE, Addresses
 from docproc.texts import LANGUAGES, Catalogue, choose_language
+from docproc.written import Written, zone_of
 
 LANGUAGE_COOKIE = "docproc_language"
 THEME_COOKIE = "docproc_theme"
+# Where the browser is, as its own script says (static/frame/zone.js); until then times are UTC's.
+ZONE_COOKIE = "docproc_zone"
 THEMES = ("light", "dark", "system")
 _REMEMBERED_SECONDS = 31_536_000
 # What a link to the same page in another language must not repeat.
@@ -100,8 +104,9 @@ class Pages:
         return choose_language(wanted, request.headers.get("accept-language", ""))
 
     def render(self, template: str, language: str, **context: Any) -> str:
-        """`t("key", name=value)` in a template is a text in its language."""
-        values = {"language": language, "t": partial(self.texts.text, language), **context}
+        """`t("key", name=value)` in a template is a text in its language, `written` writes values."""
+        words = {"language": language, "t": partial(self.texts.text, language), "written": Written(language)}
+        values = {**words, **context}
         return self._templates.get_template(template).render(values)
 
     def page(
@@ -117,6 +122,7 @@ class Pages:
         visitor = visitor or getattr(request.state, "visitor", None)  # whom a session on this server is of
         language, theme = self.language_of(request, visitor), theme_of(request)
         frame = {
+            "written": Written(language, zone_in(request)),
             "visitor": visitor,
             "theme": theme,
             "path": request.url.path,
@@ -164,6 +170,11 @@ def theme_of(request: Request) -> str:
     wanted = request.query_params.get("theme")
     wanted = wanted if wanted in THEMES else request.cookies.get(THEME_COOKIE)
     return wanted if wanted in THEMES else "system"
+
+
+def zone_in(request: Request) -> tzinfo:
+    """The time zone of whoever looks."""
+    return zone_of(request.cookies.get(ZONE_COOKIE, "").replace("%2F", "/")) or UTC
 
 
 def _remember(answer: HTMLResponse, cookie: str, value: str) -> None:

@@ -18,15 +18,25 @@ from docproc.terminal.view import TerminalViews
 
 
 class Printer:
-    """Tables for people or a line of JSON per request; a file each where a folder is given."""
+    """Tables for people or a line of JSON per request; a file each where a folder is given.
+
+    A silent one only keeps what became of them: the command writes something else.
+    """
 
     def __init__(
-        self, names: Sequence[str], views: TerminalViews, out: Path | None = None, *, as_json: bool
+        self,
+        names: Sequence[str],
+        views: TerminalViews,
+        out: Path | None = None,
+        *,
+        as_json: bool,
+        is_silent: bool = False,
     ) -> None:
         self.names = names
         self.views = views
         self.out = out
         self.as_json = as_json
+        self.is_silent = is_silent
         self.statuses: dict[int, Mapping[str, Any]] = {}
         self._files = unique_names(names)
         self._printed = 0
@@ -57,6 +67,8 @@ class Printer:
 
     def _print(self, index: int) -> None:
         status = self.statuses[index]
+        if self.is_silent:
+            return _complain(self.names[index], status)
         if self.as_json:
             return print_json(status)
         console.print(self.views.answer(self.names[index], status), highlight=False)
@@ -78,6 +90,13 @@ class Printer:
         facts = " ".join(f"· {fact}" for fact in (escape(summed), f"{seconds:.1f} s") if fact)
         completed = f"[bold]{done} of {len(self.names)} completed[/]"
         errors.print(f"{completed}{failed} [dim]{facts}[/]", highlight=False)
+
+
+def _complain(name: str, status: Mapping[str, Any]) -> None:
+    """Aside: standard output may be a file."""
+    if not is_complete(status):
+        said = (status["error"] or {}).get("message") or status["status"]
+        errors.print(f"[red]{escape(name)}: {escape(str(said))}[/]", highlight=False, soft_wrap=True)
 
 
 def is_complete(status: Mapping[str, Any]) -> bool:

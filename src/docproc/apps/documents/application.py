@@ -112,12 +112,12 @@ application = Application(
         texts=_HERE / "texts",
         # Among the tabs of supervisors.
         navigation=(Link("sup_requests", "/supervisor/requests", server="backoffice", role="supervisor"),),
-        api_pages=(f"{_PACKAGE}.http.home:router",),
         station_pages=(
             f"{_PACKAGE}.review.station_tasks:router",
             f"{_PACKAGE}.review.station_requests:router",
         ),
         requests=f"{_PACKAGE}.http.views:view",
+        console=f"{_PACKAGE}.http.console:view",
         terminal=f"{_PACKAGE}.cli.view:view",
     ),
     log_fields=f"{_PACKAGE}.logs:fields",
@@ -125,6 +125,7 @@ application = Application(
     units=f"{_PACKAGE}.store.tenancy:units",
     texts_of=f"{_PACKAGE}.store.tenancy:texts",
     golden=f"{_PACKAGE}.quality.golden:comparable",
+    describe=f"{_PACKAGE}.store.described:describe",
     requires=("fastapi", "numpy", "openvino", "pypdfium2", "rapidocr"),
     install="docproc[documents]",
 )

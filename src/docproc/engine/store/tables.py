@@ -97,6 +97,8 @@ class Request(Tenanted, Base):
     breached_at: Mapped[datetime | None] = mapped_column(Moment)
     # When its answer was last changed after it was complete.
     amended_at: Mapped[datetime | None] = mapped_column(Moment)
+    # The version of the answer that its entry in the inbox tells of; another one is described anew.
+    indexed_version: Mapped[int] = mapped_column(Integer, default=-1, server_default="-1")
 
     __table_args__ = (
         Index("ix_requests_status", "status", "deadline_utc"),
@@ -106,6 +108,9 @@ class Request(Tenanted, Base):
         # What a tenant has, newest last, and what of it is not over.
         Index("ix_requests_tenant", "tenant_id", "created_at", "id"),
         index_where("ix_requests_open", "tenant_id", where="completed_at IS NULL"),
+        # What of a tenant has one status, newest last.
+        Index("ix_requests_inbox", "tenant_id", "status", "created_at", "id"),
+        index_where("ix_requests_stale", "created_at", where="indexed_version <> answer_version"),
         Index("uq_requests_idempotency", "tenant_id", "idempotency_key", unique=True),
     )
 

@@ -16,6 +16,7 @@ from pydantic_core import to_jsonable_python
 
 from docproc.apps.documents.cli import embedded
 from docproc.apps.documents.cli.sources import Batch, batches, parse_metadata
+from docproc.apps.documents.cli.spreadsheet import Format, Spreadsheet
 from docproc.apps.documents.cli.view import view
 from docproc.engine.store.tenants import DEFAULT
 from docproc.errors import DocProcError, UsageError
@@ -50,10 +51,17 @@ def run(
     home: Path = typer.Option(None, "--home", file_okay=False, help="Where data lies (default DOCPROC_HOME)"),
     no_keep: bool = typer.Option(False, "--no-keep", help="Leave no data behind but the answers"),
     as_json: bool = typer.Option(False, "--json", help="One line of JSON per request"),
+    format: Format = typer.Option(
+        None, "--format", help="A table of all documents: csv on standard output, or a file below --out"
+    ),
+    language: str = typer.Option(
+        None, "--lang", help="Of --format: es or en (default: the system's)", show_default=False
+    ),
 ) -> None:
     """Process files here and now, and show what is in them; exit 1 when one failed."""
     if home and no_keep:
         raise UsageError("--home and --no-keep contradict each other", remedy="Give one of them")
+    sheet = Spreadsheet.of(format, language, out, as_json=as_json) if format else None
     arrival = Arrival(
         tenant_id=tenant,
         workflow=workflow,
@@ -65,9 +73,15 @@ def run(
         source_component="cli",
     )
     requests = batches(files, together=together)
-    printer = Printer([batch.name for batch in requests], TerminalViews([view]), out, as_json=as_json)
+    printer = Printer(
+        [batch.name for batch in requests],
+        TerminalViews([view]),
+        None if sheet else out,
+        as_json=as_json,
+        is_silent=sheet is not None,
+    )
     with _home(home, no_keep) as folder:
-        code = run_async(Run(requests, arrival, printer).main(embedded.embedded_settings(folder)))
+        code = run_async(Run(requests, arrival, printer, sheet).main(embedded.embedded_settings(folder)))
     raise typer.Exit(code)
 
 
@@ -83,10 +97,13 @@ def _home(given: Path | None, no_keep: bool) -> Iterator[Path | None]:
 class Run:
     """Submits a few requests at a time and waits for their ends."""
 
-    def __init__(self, found: Sequence[Batch], arrival: Arrival, printer: Printer) -> None:
+    def __init__(
+        self, found: Sequence[Batch], arrival: Arrival, printer: Printer, sheet: Spreadsheet | None = None
+    ) -> None:
         self.found = found
         self.arrival = arrival
         self.printer = printer
+        self.sheet = sheet
         self._waiting = list(enumerate(found))[::-1]
         self._running: dict[int, UUID] = {}
         self._ours: set[UUID] = set()
@@ -106,6 +123,9 @@ class Run:
                     await asyncio.sleep(LOOK_SECONDS if self._running else 0)
                 if stopping.is_set():
                     await engine.cancel(self._ours & set(self._running.values()))
+                elif self.sheet:
+                    done = [self.printer.statuses[index] for index in sorted(self.printer.statuses)]
+                    await self.sheet.write(engine.application, done)
         self.printer.flush(rest=True)
         if stopping.is_set():
             errors.print("[yellow]cancelled[/]", highlight=False)

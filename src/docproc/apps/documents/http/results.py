@@ -1,4 +1,4 @@
-"""A request's answer to take away: JSON as it is, CSV and XLSX for spreadsheets."""
+"""A request's answer to take away: JSON as it is, CSV and XLSX for accountants, one row a document."""
 
 from __future__ import annotations
 
@@ -7,24 +7,37 @@ from typing import Annotated
 from uuid import UUID
 
 import orjson
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Header, Query, Response
 
-from docproc.apps.documents.http import sheets
+from docproc.apps.documents.exports import fields_csv
+from docproc.apps.documents.exports.bulk import CSV_TYPE, XLSX_TYPE, exported
 from docproc.engine.store import tasks
 from docproc.http.access.scopes import Scope, needs
 from docproc.http.context import Application, RequestId
 from docproc.http.problems import Problem, documented
 from docproc.http.reception import reception_of
+from docproc.texts import choose_language
 
 router = APIRouter(tags=["requests"])
-
-XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
 class Format(StrEnum):
     JSON = "json"
     CSV = "csv"
     XLSX = "xlsx"
+
+
+class Table(StrEnum):
+    """What a CSV file has rows of; XLSX has a sheet for each of the first two."""
+
+    DOCUMENTS = "documents"
+    LINES = "lines"
+    FIELDS = "fields"
+
+
+class Language(StrEnum):
+    ES = "es"
+    EN = "en"
 
 
 @router.get(
@@ -45,7 +58,15 @@ class Format(StrEnum):
 )
 @needs(Scope.READ)
 async def result(
-    application: Application, request_id: RequestId, format: Annotated[Format, Query()] = Format.JSON
+    application: Application,
+    request_id: RequestId,
+    format: Annotated[Format, Query()] = Format.JSON,
+    table: Annotated[Table, Query(description="Of CSV: what it has rows of")] = Table.DOCUMENTS,
+    lang: Annotated[
+        Language | None,
+        Query(description="Of CSV and XLSX: words, separator, decimal sign; else as Accept-Language asks"),
+    ] = None,
+    accept_language: Annotated[str, Header()] = "",
 ) -> Response:
     """409 while there is none: `GET /status/{request_id}` says how far it is."""
     request = await reception_of(application).find(request_id)
@@ -57,11 +78,13 @@ async def result(
         remedy = "Somebody must answer them" if questions else "Ask again later"
         raise Problem(409, "no_result", f"there is no result yet: {request.status}{waits}", remedy)
     run = application.pools.run_in_thread
-    if format is Format.CSV:
-        return _file(request_id, await run(sheets.as_csv, answer), format, "text/csv; charset=utf-8")
-    if format is Format.XLSX:
-        return _file(request_id, await run(sheets.as_xlsx, answer), format, XLSX_TYPE)
-    return _file(request_id, await run(orjson.dumps, answer), format, "application/json")
+    if format is Format.JSON:
+        return _file(request_id, await run(orjson.dumps, answer), format, "application/json")
+    if format is Format.CSV and table is Table.FIELDS:
+        return _file(request_id, await run(fields_csv.as_csv, answer), format, CSV_TYPE)
+    language = choose_language(lang, accept_language)
+    made = await exported(application, [request_id], format, language, table)
+    return _file(request_id, made.content, format, made.media_type)
 
 
 def _file(request_id: UUID, content: bytes, format: Format, media_type: str) -> Response:

@@ -1,0 +1,1 @@
+"""Answers as files for accountants and their programs."""
