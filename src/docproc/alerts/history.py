@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import sqrt
 
-from sqlalchemy import Table, and_, delete, or_, select, text
+from sqlalchemy import Table, and_, delete, func, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.alerts.past import Past, Usual
@@ -59,6 +59,8 @@ class Point:
     latest: float
     latest_at: datetime
     tenant_id: str
+    # Of a metric that counts: how many in that minute or hour.
+    total: float
 
     @property
     def labels(self) -> dict[str, str]:
@@ -120,13 +122,17 @@ async def points(
     since: datetime,
     *,
     metric: str | None = None,
+    metrics: Collection[str] = (),
+    until: datetime | None = None,
     tenant_id: str | None = None,
     resolution: str = MINUTE,
 ) -> list[Point]:
-    """Oldest first. `tenant_id`: only those of one tenant."""
+    """Oldest first. `metric` or `metrics`: only these; `tenant_id`: only those of one tenant."""
     query = select(_TABLE).where(_TABLE.c.resolution == resolution, _TABLE.c.at >= since)
-    if metric is not None:
-        query = query.where(_TABLE.c.metric == metric)
+    if wanted := [*metrics, *([metric] if metric is not None else [])]:
+        query = query.where(_TABLE.c.metric.in_(wanted))
+    if until is not None:
+        query = query.where(_TABLE.c.at < until)
     if tenant_id is not None:
         query = query.where(_TABLE.c.tenant_id == tenant_id)
     found = await session.execute(query.order_by(_TABLE.c.metric, _TABLE.c.series, _TABLE.c.at))
@@ -142,9 +148,32 @@ async def points(
             row.latest,
             row.latest_at,
             row.tenant_id,
+            row.total,
         )
         for row in found
     ]
+
+
+async def totals(
+    session: AsyncSession,
+    since: datetime,
+    metrics: Collection[str],
+    *,
+    resolution: str = MINUTE,
+    tenant_id: str | None = None,
+) -> dict[str, dict[str, float]]:
+    """Of metrics that count: metric -> series -> how many since then. Added up by the database."""
+    query = (
+        select(_TABLE.c.metric, _TABLE.c.series, func.sum(_TABLE.c.total).label("total"))
+        .where(_TABLE.c.metric.in_(metrics), _TABLE.c.resolution == resolution, _TABLE.c.at >= since)
+        .group_by(_TABLE.c.metric, _TABLE.c.series)
+    )
+    if tenant_id is not None:
+        query = query.where(_TABLE.c.tenant_id == tenant_id)
+    found: dict[str, dict[str, float]] = {metric: {} for metric in metrics}
+    for row in await session.execute(query):
+        found[row.metric][row.series] = float(row.total)
+    return found
 
 
 async def forget(session: AsyncSession, now: datetime) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from docproc.alerts.history import Point
+from docproc.alerts.metric_names import name_of
 
 # What was not measured for so long is not shown as if it were now.
 FRESH = timedelta(minutes=3)
@@ -39,7 +40,8 @@ def series(points: Iterable[Point], now: datetime) -> list[Series]:
     for point in sorted(points, key=lambda one: (one.metric, one.series, one.at)):
         key = (point.metric, point.series)
         one = found.setdefault(key, Series(point.metric, point.labels))
-        one.points.append((point.at, point.mean))
+        is_count = name_of(point.metric).unit == "count"
+        one.points.append((point.at, point.total if is_count else point.mean))
         if point.latest_at > now - FRESH:
             one.latest, one.latest_at = point.latest, point.latest_at
     return list(found.values())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
+from docproc.alerts import alert_pages, letters, situation_page
 from docproc.alerts import http as alerts
 from docproc.alerts import pages as monitor
 from docproc.alerts.watcher import watch
@@ -44,7 +45,8 @@ def gateway(application: App) -> FastAPI:
         for path in one.views.api_pages:
             app.include_router(load(path))
     app.include_router(alerts.router)
-    app.include_router(monitor.router)
+    for one in (situation_page, alert_pages, letters, monitor):
+        app.include_router(one.router)
     app.state.jobs.append(partial(watch, application))
     app.include_router(index.router)  # behind the others: the first route of a path answers
     # With authentication on, a session says which roles somebody has.

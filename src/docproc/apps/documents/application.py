@@ -120,6 +120,7 @@ application = Application(
     erase=f"{_PACKAGE}.store.erasing:erase",
     units=f"{_PACKAGE}.store.tenancy:units",
     texts_of=f"{_PACKAGE}.store.tenancy:texts",
+    alerts=f"{_PACKAGE}.alerts:alerts",
     requires=("fastapi", "numpy", "openvino", "pypdfium2", "rapidocr"),
     install="docproc[documents]",
 )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Sequence
 from typing import Self
 
-import psutil
 import structlog
 
 from docproc.engine.message import utc_now
+from docproc.engine.running.resources import own_resources
 from docproc.engine.running.work import Handle, LogFields, Middleware, MiddlewareContext, Outcome, Work
 from docproc.errors import DocProcError
 from docproc.harmless import text_for_logs
@@ -18,7 +17,6 @@ from docproc.harmless import text_for_logs
 log = structlog.get_logger(__name__)
 
 _LEVELS = {Outcome.RETRY: logging.WARNING, Outcome.DEAD: logging.ERROR, Outcome.REPEATED: logging.DEBUG}
-_SAMPLE_SECONDS = 1.0
 
 
 class Logs(Middleware):
@@ -27,10 +25,6 @@ class Logs(Middleware):
     def __init__(self, component_name: str, log_fields: LogFields) -> None:
         self.component_name = component_name
         self.log_fields = log_fields
-        self._process = psutil.Process()
-        self._process.cpu_percent()
-        self._sampled_at = 0.0
-        self._resources: dict[str, object] = {}
 
     @classmethod
     def create(cls, context: MiddlewareContext) -> Self:
@@ -57,8 +51,7 @@ class Logs(Middleware):
         finished = work.finished_at or utc_now()
         elapsed = (finished - work.started_at).total_seconds()
         # Applications say what they know; nested, they add to the result.
-        payload = work.emissions[0][1].payload if work.emissions else {}
-        added = self.log_fields(message, payload)
+        added = work.described(self.log_fields)
         fields: dict[str, object] = {
             "component": self.component_name,
             "request_id": str(message.request_id),
@@ -70,7 +63,7 @@ class Logs(Middleware):
             "timestamp_fin": finished.isoformat(),
             "duracion_ms": round(elapsed * 1000, 1),
             "intento": message.attempt,
-            "recursos": self._sample(),
+            "recursos": _resources(),
             **added,
             "resultado": {**_result(work), **added.get("resultado", {})},
         }
@@ -83,16 +76,11 @@ class Logs(Middleware):
                 fields["exc_info"] = work.error
         return fields
 
-    def _sample(self) -> dict[str, object]:
-        """The process's resources, measured at most once a second: reading them costs more than a message."""
-        if time.monotonic() - self._sampled_at > _SAMPLE_SECONDS:
-            self._sampled_at = time.monotonic()
-            self._resources = {
-                "cpu_pct": self._process.cpu_percent(),
-                "memoria_mb": round(self._process.memory_info().rss / 2**20, 1),
-                "gpu_utilizada": False,
-            }
-        return self._resources
+
+def _resources() -> dict[str, object]:
+    """Of the process and its children. No engine that comes with DocProc computes on a GPU."""
+    usage = own_resources().latest()
+    return {"cpu_pct": usage.cpu_pct, "memoria_mb": usage.memory_mb, "gpu_utilizada": False}
 
 
 def _result(work: Work) -> dict[str, object]:
