@@ -14,7 +14,7 @@ import pytest
 import yaml
 from sqlalchemy import delete, insert, select, update
 
-from docproc.alerts import history, machine_metrics, request_metrics, store
+from docproc.alerts import history, request_metrics, store
 from docproc.alerts.collected import collect
 from docproc.alerts.engine_metrics import PROCESSING_TIME
 from docproc.alerts.prometheus_rules import as_yaml
@@ -87,7 +87,7 @@ async def world(tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPat
     app = App(Settings.load(_env_file=None, **given, alert_rules=rules))
     await schema.upgrade(app.store)
     found = World(app, Watcher(app))
-    monkeypatch.setattr(machine_metrics.shutil, "disk_usage", lambda _path: found.disk)
+    monkeypatch.setattr("docproc.alerts.machine_metrics.shutil.disk_usage", lambda _path: found.disk)
     yield found
     await app.close()
 

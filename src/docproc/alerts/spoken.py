@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 DASH = "–"
 _SWAPPED = str.maketrans(",.", ".,")
 
@@ -55,7 +57,7 @@ class Spoken:
 
     def of_unit(self, value: float | None, unit: str) -> str:
         """As the unit of a metric says (docproc.alerts.metric_names)."""
-        ways = {
+        ways: dict[str, Callable[[float | None], str]] = {
             "seconds": self.seconds,
             "share": self.share,
             "bytes": self.bytes,

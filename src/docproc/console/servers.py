@@ -45,8 +45,8 @@ def gateway(application: App) -> FastAPI:
         for path in one.views.api_pages:
             app.include_router(load(path))
     app.include_router(alerts.router)
-    for one in (situation_page, alert_pages, letters, monitor):
-        app.include_router(one.router)
+    for part in (situation_page, alert_pages, letters, monitor):
+        app.include_router(part.router)
     app.state.jobs.append(partial(watch, application))
     app.include_router(index.router)  # behind the others: the first route of a path answers
     # With authentication on, a session says which roles somebody has.
