@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import gc
 import json
 import sys
 import tempfile
@@ -204,6 +205,8 @@ async def measure(url: str, name: str, number: int, rounds: int, findings: Findi
             await fill(app, number)
             findings.add(name, "filling_s", time.perf_counter() - began, "s")
             findings.add(name, "requests", number, "")
+            gc.collect()  # what filling left behind is not the pages' to sweep
+            gc.freeze()
             await ask(app, name, rounds, findings)
             await watch(app, name, 5, findings)
         finally:

@@ -302,7 +302,7 @@ def test_the_monitor_is_used_by_keyboard(page: Page, address: str) -> None:
 def test_a_service_is_told_by_its_numbers_and_alerts(page: Page, address: str) -> None:
     page.goto(f"{address}/monitor/services?lang=es")
     line = page.get_by_role("row", name="agent-execution").last
-    expect(line).to_contain_text("97 %")
+    expect(line).to_contain_text("97,0 %")
     expect(line).to_contain_text("2,5 s")
     expect(line).to_contain_text("abierto")
     assert line.locator("svg").count() == 4

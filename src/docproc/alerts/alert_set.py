@@ -32,9 +32,10 @@ class Figure:
 
     # The key of its text in the application's catalogue.
     text: str
-    # A metric that counts (docproc.alerts.metric_names), and the labels of the series that are added up.
+    # A metric that counts (docproc.alerts.metric_names), and the label of the series that are added up:
+    # `component=ocr`.
     metric: str
-    only: Mapping[str, str] = field(default_factory=dict)
+    label: str
 
 
 def _no_names(_language: str) -> Mapping[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -44,8 +44,8 @@ def cards(
     requests = axes.all_requests(found.sums)
     tasks = sum(found.latest(people_metrics.OPEN).values())
     letters = sum(found.latest(machine_metrics.DEAD_LETTERS).values())
-    made = [_counted(one.text, one.metric, one.only, found, drawing, spoken) for one in figures]
-    made.append(_counted("monitor_requests_per_hour", request_metrics.RECEIVED, {}, found, drawing, spoken))
+    made = [_counted(one.text, one.metric, one.label, found, drawing, spoken) for one in figures]
+    made.append(_counted("monitor_requests_per_hour", request_metrics.RECEIVED, "", found, drawing, spoken))
     made += [
         Card(
             "monitor_straight_through",
@@ -80,13 +80,13 @@ def cards(
 def _counted(
     text: str,
     metric: str,
-    only: Mapping[str, str],
+    label: str,
     found: Situation,
     drawing: _Drawing,
     spoken: Spoken,
 ) -> Card:
     """What was counted, an hour."""
-    mine = _sum(metric, only)
+    mine = _sum(metric, label)
     total = mine(found.points) or 0.0
     before = mine(found.before)
     change = ""
@@ -107,21 +107,16 @@ def _tone_of_time(share: float | None) -> str:
 # --- what is read from the points of one minute or hour
 
 
-def _sum(metric: str, only: Mapping[str, str]) -> Value:
+def _sum(metric: str, label: str = "") -> Value:
     def value(points: Sequence[Point]) -> float | None:
-        mine = [one for one in points if one.metric == metric and _has(one, only)]
-        return sum(one.total for one in mine) if mine else None
+        mine = [one.total for one in points if one.metric == metric and label in one.series]
+        return sum(mine) if mine else None
 
     return value
 
 
-def _has(point: Point, only: Mapping[str, str]) -> bool:
-    labels = labels_of(point.series)
-    return all(labels.get(name) == value for name, value in only.items())
-
-
 def _share(metric: str, *, inverted: bool = False) -> Value:
-    part, whole = _sum(metric, {}), _sum(request_metrics.ENDED, {})
+    part, whole = _sum(metric), _sum(request_metrics.ENDED)
 
     def value(points: Sequence[Point]) -> float | None:
         ended = whole(points)

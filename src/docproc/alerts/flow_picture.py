@@ -9,11 +9,11 @@ from textwrap import wrap
 from docproc.alerts.axes import StageAxis
 from docproc.engine.workflow.plan import Plan, Step
 
-WIDTH, HEIGHT = 118, 58
-GAP, ROW = 46, 104
+WIDTH, HEIGHT = 126, 64
+GAP, ROW = 60, 112
 MARGIN, TOP = 8, 26
 PEOPLE_HEIGHT, PEOPLE_GAP = 40, 44
-_LETTERS = 15
+_LETTERS = 14
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,15 @@ def whose(caller: Caller) -> str | None:
 
 
 async def points(
-    app: App, caller: Caller, minutes: int, metric: str | None = None, metrics: Collection[str] = ()
+    app: App,
+    caller: Caller,
+    minutes: int,
+    metric: str | None = None,
+    metrics: Collection[str] = (),
+    label: str = "",
 ) -> list[Point]:
     since = utc_now() - timedelta(minutes=minutes)
     async with app.store.reading() as session:
-        return await history.points(session, since, metric=metric, metrics=metrics, tenant_id=whose(caller))
+        return await history.points(
+            session, since, metric=metric, metrics=metrics, label=label, tenant_id=whose(caller)
+        )

@@ -92,7 +92,7 @@ async def tenants(request: Request, application: Application, caller: TheCaller)
 
 async def _page(request: Request, application: App, caller: Caller, view: View) -> HTMLResponse:
     now = utc_now()
-    points = await looking.points(application, caller, MINUTES, metrics=view.columns)
+    points = await looking.points(application, caller, MINUTES, metrics=view.columns, label=f"{view.by}=")
     async with application.store.reading() as session:
         alerts = await store.listed(session, tenant_id=looking.whose(caller), is_open=True)
     text, spoken = words(request)

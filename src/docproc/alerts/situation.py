@@ -120,19 +120,10 @@ async def read(
     sums = await history.totals(
         session, since, axes.METRICS, resolution=within.resolution, tenant_id=tenant_id
     )
-    drawn = {*_DRAWN, *(one.metric for one in figures)}
-    points = await history.points(
-        session, since, metrics=drawn, resolution=within.resolution, tenant_id=tenant_id
-    )
-    before = await history.points(
-        session,
-        since - _WEEK,
-        until=now - _WEEK,
-        metrics=drawn,
-        # By minute only the last day is kept.
-        resolution=HOUR,
-        tenant_id=tenant_id,
-    )
+    drawing = _Drawing(session, figures, tenant_id)
+    points = await drawing.points(since, now, within.resolution)
+    # By minute only the last day is kept, and a week is compared with none.
+    before = await drawing.points(since - _WEEK, now - _WEEK, HOUR) if within.name == "day" else []
     current = await history.points(session, now - timedelta(minutes=3), metrics=NOW, tenant_id=tenant_id)
     recent = await store.listed(session, since=now - timedelta(hours=24), tenant_id=tenant_id, limit=20)
     opened = await store.listed(session, tenant_id=tenant_id, is_open=True)
@@ -145,6 +136,31 @@ async def read(
         alerts=_together(opened, recent),
         workers=await machine_metrics.living(app, session) if tenant_id is None else [],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """Reads what is drawn as a line: some metrics whole, of the figures their own series only."""
+
+    session: AsyncSession
+    figures: Sequence[Figure]
+    tenant_id: str | None
+
+    async def points(self, since: datetime, until: datetime, resolution: str) -> list[Point]:
+        found = await history.points(
+            self.session, since, until=until, metrics=_DRAWN, resolution=resolution, tenant_id=self.tenant_id
+        )
+        for one in self.figures:
+            found += await history.points(
+                self.session,
+                since,
+                until=until,
+                metric=one.metric,
+                label=one.label,
+                resolution=resolution,
+                tenant_id=self.tenant_id,
+            )
+        return found
 
 
 def _begin(now: datetime, within: Range) -> datetime:

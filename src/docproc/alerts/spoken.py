@@ -21,15 +21,16 @@ class Spoken:
         return written.translate(_SWAPPED) if self.language == "es" else written
 
     def share(self, value: float | None, digits: int = 1) -> str:
-        """Of 1; a whole is written without decimals."""
+        """Of 1; none and all are written without decimals."""
         if value is None:
             return DASH
-        percent = 100 * value
-        return f"{self.number(percent, 0 if percent == round(percent) else digits)}\u00a0%"
+        return f"{self.number(100 * value, 0 if value in (0, 1) else digits)}\u00a0%"
 
     def seconds(self, value: float | None) -> str:
         if value is None:
             return DASH
+        if not value:
+            return "0\u00a0s"
         if value < 0.001:
             return f"{self.number(value * 1000, 1)}\u00a0ms"
         if value < 1:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import groupby
 
 from docproc.alerts.history import Point
 from docproc.alerts.metric_names import name_of
@@ -35,16 +36,24 @@ class Line:
 
 
 def series(points: Iterable[Point], now: datetime) -> list[Series]:
-    """In the order of their names."""
-    found: dict[tuple[str, str], Series] = {}
-    for point in sorted(points, key=lambda one: (one.metric, one.series, one.at)):
-        key = (point.metric, point.series)
-        one = found.setdefault(key, Series(point.metric, point.labels))
-        is_count = name_of(point.metric).unit == "count"
-        one.points.append((point.at, point.total if is_count else point.mean))
-        if point.latest_at > now - FRESH:
-            one.latest, one.latest_at = point.latest, point.latest_at
-    return list(found.values())
+    """In the order of their names; `points` are in that order already, as `history.points` gives them."""
+    found: list[Series] = []
+    for (metric, _), group in groupby(points, key=lambda one: (one.metric, one.series)):
+        of_one = list(group)
+        is_count = name_of(metric).unit == "count"
+        values = [(one.at, one.total if is_count else one.mean) for one in of_one]
+        last = of_one[-1]
+        is_fresh = last.latest_at > now - FRESH
+        found.append(
+            Series(
+                metric,
+                last.labels,
+                values,
+                last.latest if is_fresh else None,
+                last.latest_at if is_fresh else None,
+            )
+        )
+    return found
 
 
 def latest(points: Iterable[Point], now: datetime) -> list[Point]:

@@ -53,6 +53,6 @@ RULES = (
 
 alerts = AlertSet(
     rules=RULES,
-    figures=(Figure("monitor_pages_per_hour", HANDLED, {"component": "ocr"}),),
+    figures=(Figure("monitor_pages_per_hour", HANDLED, "component=ocr"),),
     type_names=type_names,
 )
