@@ -88,13 +88,10 @@ WIDTH, HEIGHT = 120, 28
 
 def drawn(one: Series, until: datetime, minutes: int = 60) -> str:
     """The points of a polyline; empty where there is nothing to draw."""
-    begins = until - timedelta(minutes=minutes)
-    shown = [(at, value) for at, value in one.points if at >= begins]
+    begins = (until - timedelta(minutes=minutes)).timestamp()
+    shown = [(moment - begins, value) for at, value in one.points if (moment := at.timestamp()) >= begins]
     if len(shown) < 2:
         return ""
     most = max(value for _, value in shown) or 1.0
-    span = timedelta(minutes=minutes).total_seconds()
-    return " ".join(
-        f"{(at - begins).total_seconds() / span * WIDTH:.1f},{HEIGHT - 2 - value / most * (HEIGHT - 4):.1f}"
-        for at, value in shown
-    )
+    across, down = WIDTH / (minutes * 60), (HEIGHT - 4) / most
+    return " ".join(f"{later * across:.1f},{HEIGHT - 2 - value * down:.1f}" for later, value in shown)

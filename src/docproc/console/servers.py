@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from docproc.alerts import alert_pages, letters, situation_page
 from docproc.alerts import http as alerts
 from docproc.alerts import pages as monitor
+from docproc.alerts.traces import trace
 from docproc.alerts.watcher import watch
 from docproc.app import App
 from docproc.application import Application, load
@@ -47,7 +48,7 @@ def gateway(application: App) -> FastAPI:
     app.include_router(alerts.router)
     for part in (situation_page, alert_pages, letters, monitor):
         app.include_router(part.router)
-    app.state.jobs.append(partial(watch, application))
+    app.state.jobs += [partial(watch, application), partial(trace, application)]
     app.include_router(index.router)  # behind the others: the first route of a path answers
     # With authentication on, a session says which roles somebody has.
     everybody = ROLES if application.settings.auth == "off" else ()

@@ -18,7 +18,7 @@ def test_children_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     own = own_resources()
     alone = own.measure().memory_mb
     # A child that has something in memory and computes for as long as it is asked to.
-    code = "data = bytearray(80_000_000)\nfor i in range(0, 80_000_000, 4096): data[i] = 1\nprint('', flush=True)\nwhile True: pass"
+    code = "data = b'x' * 80_000_000\nprint('', flush=True)\nwhile True: pass"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as child:
         try:
             assert child.stdout is not None
