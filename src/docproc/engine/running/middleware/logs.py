@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import Self
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Self
+from uuid import UUID
 
 import structlog
 
@@ -13,6 +15,7 @@ from docproc.engine.running.resources import own_resources
 from docproc.engine.running.work import Handle, LogFields, Middleware, MiddlewareContext, Outcome, Work
 from docproc.errors import DocProcError
 from docproc.harmless import text_for_logs
+from docproc.logs import write_many
 
 log = structlog.get_logger(__name__)
 
@@ -41,10 +44,22 @@ class Logs(Middleware):
             await handle(works)
         finally:
             structlog.contextvars.unbind_contextvars("request_id", "trace_id")
+        self._tell(works)
+
+    def _tell(self, works: Sequence[Work]) -> None:
+        """One line each; those without an error, which are nearly all, in one go."""
+        plain = [work for work in works if work.outcome is Outcome.DONE and work.error is None]
+        if plain and log.is_enabled_for(logging.INFO):
+            lines = [self._fields(work) for work in plain]
+            if not write_many("message_handled", "info", lines):
+                for line in lines:
+                    log.info("message_handled", **_plain(line))
         for work in works:
+            if work.outcome is Outcome.DONE and work.error is None:
+                continue
             level = _LEVELS.get(work.outcome, logging.INFO) if work.outcome else logging.WARNING
             if log.is_enabled_for(level):
-                log.log(level, "message_handled", **self._fields(work))
+                log.log(level, "message_handled", **_plain(self._fields(work)))
 
     def _fields(self, work: Work) -> dict[str, object]:
         message = work.message
@@ -54,13 +69,13 @@ class Logs(Middleware):
         added = work.described(self.log_fields)
         fields: dict[str, object] = {
             "component": self.component_name,
-            "request_id": str(message.request_id),
-            "trace_id": str(message.trace_id),
+            "request_id": message.request_id,
+            "trace_id": message.trace_id,
             "elapsed_s": round(elapsed, 4),
             "etapa": message.current_stage,
             "unit_key": message.unit_key,
-            "timestamp_inicio": work.started_at.isoformat(),
-            "timestamp_fin": finished.isoformat(),
+            "timestamp_inicio": work.started_at,
+            "timestamp_fin": finished,
             "duracion_ms": round(elapsed * 1000, 1),
             "intento": message.attempt,
             "recursos": _resources(),
@@ -69,12 +84,25 @@ class Logs(Middleware):
         }
         if message.deadline_utc is not None:
             left = (message.deadline_utc - finished).total_seconds() * 1000
-            fields["sla"] = {"deadline": message.deadline_utc.isoformat(), "restante_ms": round(left)}
+            fields["sla"] = {"deadline": message.deadline_utc, "restante_ms": round(left)}
         if work.error is not None:
             fields["error"] = text_for_logs(work.error)
             if not isinstance(work.error, DocProcError):  # a bug: say where
                 fields["exc_info"] = work.error
         return fields
+
+
+def _plain(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Ids and moments as text, for whoever does not write JSON."""
+    return {name: _as_text(value) for name, value in fields.items()}
+
+
+def _as_text(value: Any) -> Any:
+    if isinstance(value, UUID):
+        return str(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return _plain(value) if isinstance(value, dict) else value
 
 
 def _resources() -> dict[str, object]:
