@@ -5,7 +5,7 @@
 With: every message is a line of JSON in a file (`DOCPROC_LOG_LEVEL=info`), counters and histograms are kept,
 and the watcher measures the whole deployment every 15 seconds. Without: workers whose middleware has neither,
 no watcher. Both fleets live at the same time, on databases of their own; one works at a time. The cost is the
-median over pairs of runs, so that a busy machine slows both halves of a pair.
+median over pairs of runs, so that a busy machine slows both halves of a pair; beside it the workers' CPU.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import psutil
+
 from bench.fanout import Findings, say, tasks, timed
 from bench.fleet import Fleet, addresses, running
 from bench.graph import FANOUT, PATHS
@@ -26,6 +28,12 @@ from docproc import logs
 from docproc.alerts.watcher import watch
 
 COMBINATIONS = ("sql/sqlite", "sql/postgresql")
+
+
+def used(fleet: Fleet) -> float:
+    """Seconds of CPU that its workers have used: what others do on the machine does not count."""
+    times = [psutil.Process(one.pid).cpu_times() for one in fleet.processes if one.returncode is None]
+    return sum(one.user + one.system for one in times)
 
 
 async def measure(
@@ -38,19 +46,25 @@ async def measure(
             for fleet in (observed, bare):
                 await timed(fleet, 200)  # warm
             pairs = []
+            before = {id(fleet): used(fleet) for fleet in (observed, bare)}
             for turn in range(given.pairs):
                 say(f"{combination}: pair {turn + 1} of {given.pairs}")
                 # By turns, who goes first: the second of a pair may find the machine busier, or warmer.
                 order = (observed, bare) if turn % 2 else (bare, observed)
                 seconds = {id(fleet): await timed(fleet, given.pages) for fleet in order}
                 pairs.append((seconds[id(observed)], seconds[id(bare)]))
+            spent = {id(fleet): used(fleet) - before[id(fleet)] for fleet in (observed, bare)}
         finally:
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
     number = tasks(given.pages)
-    for name, place in (("observed", 0), ("bare", 1)):
+    for name, place, fleet in (("observed", 0, observed), ("bare", 1, bare)):
         rate = number / statistics.median(pair[place] for pair in pairs)
         findings.add(f"docproc {combination} {name}", "tasks_per_s", rate, "1/s")
+        each = spent[id(fleet)] / (number * len(pairs))
+        findings.add(f"docproc {combination} {name}", "worker_cpu_us_per_task", 1e6 * each, "µs")
+    more = spent[id(observed)] / spent[id(bare)] - 1
+    findings.add(f"docproc {combination}", "observing_cpu_pct", 100 * more, "%")
     cost = statistics.median(with_it / without for with_it, without in pairs) - 1
     findings.add(f"docproc {combination}", "observing_cost_pct", 100 * cost, "%")
     findings.ratios[f"{combination} observed vs bare"] = round(1 + cost, 4)

@@ -50,7 +50,8 @@ class Logs(Middleware):
         """One line each; those without an error, which are nearly all, in one go."""
         plain = [work for work in works if work.outcome is Outcome.DONE and work.error is None]
         if plain and log.is_enabled_for(logging.INFO):
-            lines = [self._fields(work) for work in plain]
+            resources = _resources()
+            lines = [self._fields(work, resources) for work in plain]
             if not write_many("message_handled", "info", lines):
                 for line in lines:
                     log.info("message_handled", **_plain(line))
@@ -59,14 +60,19 @@ class Logs(Middleware):
                 continue
             level = _LEVELS.get(work.outcome, logging.INFO) if work.outcome else logging.WARNING
             if log.is_enabled_for(level):
-                log.log(level, "message_handled", **_plain(self._fields(work)))
+                log.log(level, "message_handled", **_plain(self._fields(work, _resources())))
 
-    def _fields(self, work: Work) -> dict[str, object]:
+    def _fields(self, work: Work, resources: dict[str, object]) -> dict[str, object]:
         message = work.message
         finished = work.finished_at or utc_now()
         elapsed = (finished - work.started_at).total_seconds()
         # Applications say what they know; nested, they add to the result.
         added = work.described(self.log_fields)
+        result: dict[str, object] = {
+            "estado": work.outcome or "pendiente",
+            "emitidos": len(work.emissions),
+            "derivado_manual": work.went_to_people,
+        }
         fields: dict[str, object] = {
             "component": self.component_name,
             "request_id": message.request_id,
@@ -78,9 +84,9 @@ class Logs(Middleware):
             "timestamp_fin": finished,
             "duracion_ms": round(elapsed * 1000, 1),
             "intento": message.attempt,
-            "recursos": _resources(),
+            "recursos": resources,
             **added,
-            "resultado": {**_result(work), **added.get("resultado", {})},
+            "resultado": {**result, **added["resultado"]} if "resultado" in added else result,
         }
         if message.deadline_utc is not None:
             left = (message.deadline_utc - finished).total_seconds() * 1000
@@ -109,12 +115,3 @@ def _resources() -> dict[str, object]:
     """Of the process and its children. No engine that comes with DocProc computes on a GPU."""
     usage = own_resources().latest()
     return {"cpu_pct": usage.cpu_pct, "memoria_mb": usage.memory_mb, "gpu_utilizada": False}
-
-
-def _result(work: Work) -> dict[str, object]:
-    """What came of it, as far as the engine knows."""
-    return {
-        "estado": str(work.outcome or "pendiente"),
-        "emitidos": len(work.emissions),
-        "derivado_manual": work.went_to_people,
-    }
