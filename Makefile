@@ -57,6 +57,8 @@ bench: install
 	$(BIN)/python bench/sla.py
 	$(BIN)/python bench/sla.py --faults
 	$(BIN)/python bench/resilience.py
+	$(BIN)/python bench/monitor.py
+	$(BIN)/python bench/observing.py
 	$(BIN)/python bench/backoffice.py
 	$(BIN)/python bench/blobs.py
 	$(BIN)/python bench/orchestrator.py --quick

@@ -93,8 +93,19 @@ async def test_rules_are_told(client: httpx.AsyncClient, sqlite_engine: Harness)
     made = await tenancy.make_key(sqlite_engine, "default", Scope.READ)
     answer = await client.get("/alerts/rules", headers={"Authorization": f"Bearer {made.secret}"})
     rules = {one["name"]: (one["level"], one["threshold"], one["action"]) for one in answer.json()["rules"]}
-    # §8.1 and §8.3 of the orchestrator's specification.
     assert rules == {
+        # Of every deployment.
+        "disk_full": ("critical", 0.03, None),
+        "disk_low": ("high", 0.1, None),
+        "dead_letters": ("high", 0, None),
+        "queue_old": ("high", 300, "watch_closely"),
+        # §9.3 of the specification of documents.
+        "manual_queue_long": ("medium", 50, None),
+        "reading_slow": ("medium", None, "watch_closely"),
+        "people_short": ("high", 0, None),
+        "deadline_near": ("high", 0, "escalate"),
+        "volume_high": ("medium", None, "watch_closely"),
+        # §8.1 and §8.3 of the orchestrator's specification.
         "service_down": ("critical", 0.01, "failover"),
         "service_stalled": ("critical", 10, "failover"),
         "breaker_open": ("critical", 0.9, "failover"),

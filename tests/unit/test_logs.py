@@ -7,7 +7,7 @@ import json
 import logging
 import sys
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -230,3 +230,24 @@ def test_closed_standard_error_does_not_stop_the_work(monkeypatch: pytest.Monkey
         logging.getLogger("other").warning("lost too")
     log.info("after")
     assert [line["event"] for line in lines()] == ["before", "after"]
+
+
+def test_many_lines_at_once_are_lines_like_others(lines: Lines) -> None:
+    _configure()
+    request, now = uuid4(), datetime.now(UTC)
+    assert logs.write_many("page_read", "info", [{"request_id": request, "at": now}, {"component": "other"}])
+    structlog.get_logger().info("page_read", request_id=str(request), at=now.isoformat())
+    first, second, single = lines()
+    assert set(first) == set(single)
+    different = {"timestamp", "elapsed_s"}
+    assert {key: first[key] for key in set(first) - different} == {
+        key: single[key] for key in set(single) - different
+    }
+    assert (second["component"], second["request_id"]) == ("other", None)
+    assert datetime.fromisoformat(first["timestamp"]).utcoffset() == timedelta(0)
+
+
+def test_where_lines_are_for_people_many_are_left_to_the_caller(lines: Lines) -> None:
+    _configure(log_format="console")
+    assert not logs.write_many("page_read", "info", [{}])
+    assert lines() == []

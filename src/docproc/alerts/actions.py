@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from docproc.alerts.alert_set import Action
 from docproc.alerts.configuration import AlertSettings
+from docproc.alerts.request_metrics import LEFT
 from docproc.alerts.samples import TENANT
 from docproc.alerts.store import Alert
 from docproc.engine.message import utc_now
-from docproc.engine.store import throttles
+from docproc.engine.store import throttles, watch
 
 if TYPE_CHECKING:
     from docproc.app import App
 
 THROTTLE, WATCH_CLOSELY, SUMMARISE = "throttle", "watch_closely", "summarise"
+ESCALATE = "escalate"
 # Nobody is held back to less than this: it is meant to slow down a flood, not to keep people out.
 LEAST_PER_MINUTE = 30
 # How much more often metrics are looked at while an alert asks for it.
@@ -82,7 +84,24 @@ class Summarising:
         return {}
 
 
+class Escalating:
+    """Requests whose time runs out are escalated now, not when their workflow's threshold says so.
+
+    The SLA monitor does it, as ever: their messages and questions go first, the partial answer is drafted.
+    Those that come near their deadline while the alert is open are left to the workflow's threshold.
+    """
+
+    async def begin(self, app: App, alert: Alert) -> dict[str, Any]:
+        async with app.store.writing() as session:
+            number = await watch.escalate_near(session, LEFT, utc_now())
+        return {"requests": number}
+
+    async def end(self, app: App, alert: Alert) -> dict[str, Any]:
+        return {}
+
+
 ACTIONS: dict[str, Action] = {
+    ESCALATE: Escalating(),
     THROTTLE: Throttling(),
     WATCH_CLOSELY: WatchingClosely(),
     SUMMARISE: Summarising(),

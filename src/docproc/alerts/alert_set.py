@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -27,7 +27,26 @@ class Action(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Figure:
+    """A number that the monitor shows among its first: what was counted in an hour."""
+
+    # The key of its text in the application's catalogue.
+    text: str
+    # A metric that counts (docproc.alerts.metric_names), and the label of the series that are added up:
+    # `component=ocr`.
+    metric: str
+    label: str
+
+
+def _no_names(_language: str) -> Mapping[str, str]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
 class AlertSet:
     sources: tuple[Source, ...] = ()
     rules: tuple[Rule, ...] = ()
     actions: Mapping[str, Action] = field(default_factory=dict)
+    figures: tuple[Figure, ...] = ()
+    # language -> what its types are called there, by the names that its log fields give (`resultado.tipo`).
+    type_names: Callable[[str], Mapping[str, str]] = _no_names

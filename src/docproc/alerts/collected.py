@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from docproc.alerts import engine_metrics
+from docproc.alerts import activity, engine_metrics
 from docproc.alerts.actions import ACTIONS
-from docproc.alerts.alert_set import Action, AlertSet
+from docproc.alerts.alert_set import Action, AlertSet, Figure
 from docproc.alerts.configuration import AlertSettings, changed
+from docproc.alerts.engine_rules import RULES
 from docproc.alerts.rules import Rule
 from docproc.alerts.samples import Source
 from docproc.application import load
@@ -25,6 +26,12 @@ class Collected:
     sources: Sequence[tuple[str, Source]]
     rules: Sequence[Rule]
     actions: Mapping[str, Action]
+    figures: Sequence[Figure] = ()
+    type_names: Sequence[Callable[[str], Mapping[str, str]]] = ()
+
+    def types(self, language: str) -> dict[str, str]:
+        """What the types of all applications are called."""
+        return {name: told for names in self.type_names for name, told in names(language).items()}
 
 
 def collect(app: App) -> Collected:
@@ -35,12 +42,14 @@ def collect(app: App) -> Collected:
     actions = dict(ACTIONS)
     for one in sets.values():
         actions |= one.actions
-    rules = [rule for one in sets.values() for rule in one.rules]
+    rules = [*RULES, *(rule for one in sets.values() for rule in one.rules)]
     _check(rules, actions)
-    sources: list[tuple[str, Source]] = [("engine", engine_metrics.measure)]
+    sources: list[tuple[str, Source]] = [("engine", engine_metrics.measure), ("activity", activity.measure)]
     sources += [(name, source) for name, one in sets.items() for source in one.sources]
     settings = app.settings.section(AlertSettings)
-    return Collected(sources, changed(rules, settings.alert_rules, sorted(actions)), actions)
+    figures = [figure for one in sets.values() for figure in one.figures]
+    rules = changed(rules, settings.alert_rules, sorted(actions))
+    return Collected(sources, rules, actions, figures, [one.type_names for one in sets.values()])
 
 
 def _check(rules: Sequence[Rule], actions: Mapping[str, Action]) -> None:

@@ -39,6 +39,8 @@ class AlertSettings(SettingsSection):
     alert_gather_minutes: float = Field(default=15, ge=0)
     # When the summary of the day goes out, UTC.
     alert_summary_hour: int = Field(default=7, ge=0, le=23)
+    # Where traces go, by OTLP over HTTP: https://collector:4318/v1/traces. Unset: nowhere.
+    otel_endpoint: str | None = None
 
     @field_validator("alerts", mode="before")
     @classmethod
@@ -50,7 +52,7 @@ class AlertSettings(SettingsSection):
     def _split(cls, value: Any) -> Any:
         return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
 
-    @field_validator("alert_webhook_url", "alert_sms_url")
+    @field_validator("alert_webhook_url", "alert_sms_url", "otel_endpoint")
     @classmethod
     def _is_web_address(cls, value: str | None) -> str | None:
         if value is not None and urlsplit(value).scheme not in ("http", "https"):

@@ -10,20 +10,25 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.alerts.samples import TENANT, Sample
+from docproc.engine.message import utc_now
 from docproc.engine.store import rows
 from docproc.engine.store.backlog import EVENTS
+from docproc.engine.store.columns import as_moment
 from docproc.engine.store.tasks import NOTICES
 
 if TYPE_CHECKING:
     from docproc.app import App
 
 QUEUE_DEPTH = "queue.depth"
+QUEUE_AGE = "queue.age"
 PROCESSING_TIME = "message.processing_time"
 ERROR_RATE = "message.error_rate"
 THROUGHPUT = "system.throughput"
 
+# The oldest that may be taken: what is put off, or is being worked on, does not wait for anybody.
 WAITING = f"""
-SELECT queue, tenant_id, count(*) AS number FROM messages
+SELECT queue, tenant_id, count(*) AS number,
+       min(CASE WHEN state IN ('ready', 'sent') THEN available_at END) AS oldest FROM messages
 WHERE state <> 'held' AND queue NOT LIKE '{NOTICES}' GROUP BY queue, tenant_id
 """
 # Of the latest events only: the table is long, and has no index on moments.
@@ -50,13 +55,19 @@ def _depths(app: App, waiting: Iterable[Any]) -> Iterable[Sample]:
     applications = application_of_queues(app)
     by_queue: defaultdict[str, int] = defaultdict(int)
     by_tenant: defaultdict[str, int] = defaultdict(int)
+    ages: defaultdict[str, float] = defaultdict(float)
+    now = utc_now()
     for queue in applications:
         by_queue[queue] = 0  # an empty queue is worth knowing, too
     for row in waiting:
         by_queue[row.queue] += row.number
         by_tenant[row.tenant_id] += row.number
+        if row.oldest is not None:
+            ages[row.queue] = max(ages[row.queue], (now - as_moment(row.oldest)).total_seconds())
     for queue, number in by_queue.items():
-        yield Sample(QUEUE_DEPTH, number, {"application": applications.get(queue, ""), "queue": queue})
+        labels = {"application": applications.get(queue, ""), "queue": queue}
+        yield Sample(QUEUE_DEPTH, number, labels)
+        yield Sample(QUEUE_AGE, ages[queue], labels)
     busiest = sorted(by_tenant, key=lambda one: -by_tenant[one])[:MOST_TENANTS]
     for tenant, number in ((one, by_tenant[one]) for one in busiest):
         yield Sample(QUEUE_DEPTH, number, {TENANT: tenant})

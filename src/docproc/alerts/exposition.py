@@ -9,15 +9,32 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from docproc.alerts.axes import Told
 from docproc.alerts.history import Point
 from docproc.alerts.metric_names import name_of
 
 
-def exposition(latest: Iterable[Point]) -> bytes:
+def exposition(latest: Iterable[Point], axes: Iterable[Told] = ()) -> bytes:
     """Series of one metric may have different labels; one that a series does not have is empty."""
     registry = CollectorRegistry()
-    registry.register(_Latest(list(latest)))
+    registry.register(_Latest([one for one in latest if name_of(one.metric).unit != "count"]))
+    registry.register(_Axes(list(axes)))
     return generate_latest(registry)
+
+
+class _Axes(Collector):
+    def __init__(self, axes: list[Told]) -> None:
+        self.axes = axes
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        ordered = sorted(self.axes, key=lambda one: one.name)
+        for name, group in groupby(ordered, key=lambda one: one.name):
+            found = list(group)
+            names = sorted({label for one in found for label in one.labels})
+            family = GaugeMetricFamily(name, found[0].help, labels=names)
+            for one in found:
+                family.add_metric([one.labels.get(label, "") for label in names], one.value)
+            yield family
 
 
 class _Latest(Collector):

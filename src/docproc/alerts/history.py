@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import sqrt
 
-from sqlalchemy import Table, and_, delete, or_, select, text
+from sqlalchemy import Table, and_, delete, func, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.alerts.past import Past, Usual
@@ -59,10 +59,28 @@ class Point:
     latest: float
     latest_at: datetime
     tenant_id: str
+    # Of a metric that counts: how many in that minute or hour.
+    total: float
 
     @property
     def labels(self) -> dict[str, str]:
         return labels_of(self.series)
+
+
+# As a Point is made: pages read thousands of them.
+_POINT = (
+    _TABLE.c.metric,
+    _TABLE.c.series,
+    _TABLE.c.at,
+    _TABLE.c.samples,
+    _TABLE.c.counted,
+    _TABLE.c.total / _TABLE.c.samples,
+    _TABLE.c.most,
+    _TABLE.c.latest,
+    _TABLE.c.latest_at,
+    _TABLE.c.tenant_id,
+    _TABLE.c.total,
+)
 
 
 async def record(session: AsyncSession, samples: Sequence[Sample], now: datetime) -> None:
@@ -120,31 +138,47 @@ async def points(
     since: datetime,
     *,
     metric: str | None = None,
+    metrics: Collection[str] = (),
+    label: str = "",
+    until: datetime | None = None,
     tenant_id: str | None = None,
     resolution: str = MINUTE,
 ) -> list[Point]:
-    """Oldest first. `tenant_id`: only those of one tenant."""
-    query = select(_TABLE).where(_TABLE.c.resolution == resolution, _TABLE.c.at >= since)
-    if metric is not None:
-        query = query.where(_TABLE.c.metric == metric)
+    """Oldest first. Only those of `metric` or `metrics`, of series that have a `label` (`queue=`, or with its
+    value `component=ocr`), of one tenant."""
+    query = select(*_POINT).where(_TABLE.c.resolution == resolution, _TABLE.c.at >= since)
+    if wanted := [*metrics, *([metric] if metric is not None else [])]:
+        query = query.where(_TABLE.c.metric.in_(wanted))
+    if label:
+        query = query.where(or_(_TABLE.c.series.like(f"{label}%"), _TABLE.c.series.like(f"%,{label}%")))
+    if until is not None:
+        query = query.where(_TABLE.c.at < until)
     if tenant_id is not None:
         query = query.where(_TABLE.c.tenant_id == tenant_id)
     found = await session.execute(query.order_by(_TABLE.c.metric, _TABLE.c.series, _TABLE.c.at))
-    return [
-        Point(
-            row.metric,
-            row.series,
-            row.at,
-            row.samples,
-            row.counted,
-            row.total / row.samples,
-            row.most,
-            row.latest,
-            row.latest_at,
-            row.tenant_id,
-        )
-        for row in found
-    ]
+    return [Point(*row) for row in found]
+
+
+async def totals(
+    session: AsyncSession,
+    since: datetime,
+    metrics: Collection[str],
+    *,
+    resolution: str = MINUTE,
+    tenant_id: str | None = None,
+) -> dict[str, dict[str, float]]:
+    """Of metrics that count: metric -> series -> how many since then. Added up by the database."""
+    query = (
+        select(_TABLE.c.metric, _TABLE.c.series, func.sum(_TABLE.c.total).label("total"))
+        .where(_TABLE.c.metric.in_(metrics), _TABLE.c.resolution == resolution, _TABLE.c.at >= since)
+        .group_by(_TABLE.c.metric, _TABLE.c.series)
+    )
+    if tenant_id is not None:
+        query = query.where(_TABLE.c.tenant_id == tenant_id)
+    found: dict[str, dict[str, float]] = {metric: {} for metric in metrics}
+    for row in await session.execute(query):
+        found[row.metric][row.series] = float(row.total)
+    return found
 
 
 async def forget(session: AsyncSession, now: datetime) -> None:

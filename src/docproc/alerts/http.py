@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, Field
 
-from docproc.alerts import looking, store, views, wording
+from docproc.alerts import axes, history, looking, store, views, wording
 from docproc.alerts.collected import collect
 from docproc.alerts.exposition import exposition
 from docproc.alerts.metric_names import name_of
@@ -20,6 +20,9 @@ from docproc.http.access.scopes import Scope, needs
 from docproc.http.context import PLAIN_TEXT, Application
 
 router = APIRouter(tags=["alerts"])
+
+# What the axes tell Prometheus is of so long: percentiles of fewer minutes would jump.
+AXES_TIME = timedelta(minutes=5)
 
 
 class AlertInfo(BaseModel):
@@ -142,5 +145,9 @@ async def metrics(
 )
 @needs(Scope.READ)
 async def prometheus(application: Application, caller: TheCaller) -> Response:
+    now = utc_now()
     found = await looking.points(application, caller, 5)
-    return Response(exposition(views.latest(found, utc_now())), media_type=CONTENT_TYPE_LATEST)
+    async with application.store.reading() as session:
+        sums = await history.totals(session, now - AXES_TIME, axes.METRICS, tenant_id=looking.whose(caller))
+    told = axes.told(sums, AXES_TIME / timedelta(minutes=1))
+    return Response(exposition(views.latest(found, now), told), media_type=CONTENT_TYPE_LATEST)

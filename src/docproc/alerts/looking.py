@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 
 from docproc.alerts import history
@@ -20,7 +21,16 @@ def whose(caller: Caller) -> str | None:
     return caller.tenant_id
 
 
-async def points(app: App, caller: Caller, minutes: int, metric: str | None = None) -> list[Point]:
+async def points(
+    app: App,
+    caller: Caller,
+    minutes: int,
+    metric: str | None = None,
+    metrics: Collection[str] = (),
+    label: str = "",
+) -> list[Point]:
     since = utc_now() - timedelta(minutes=minutes)
     async with app.store.reading() as session:
-        return await history.points(session, since, metric=metric, tenant_id=whose(caller))
+        return await history.points(
+            session, since, metric=metric, metrics=metrics, label=label, tenant_id=whose(caller)
+        )

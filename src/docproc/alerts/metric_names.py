@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class MetricName:
-    # Of what the value is: `seconds`, `share` (0 to 1), `number`, `per_second`, `per_minute` or `state`.
+    # Of what the value is: `seconds`, `share` (0 to 1), `number`, `per_second`, `per_minute`, `per_hour`,
+    # `bytes`, `cores` or `state`; or `count`: what happened since the look before. Counts are added up, and
+    # told to Prometheus as what they come to (axes.py).
     unit: str
     # Its name for Prometheus; its labels stay as they are.
     prometheus: str
@@ -36,7 +38,47 @@ NAMES = {
         "per_second", "docproc_system_throughput_per_second", "Messages handled a second in the last minute"
     ),
     "retry.count": MetricName("per_minute", "docproc_retry_count_per_minute", "Calls made again in a minute"),
-}
+    "queue.age": MetricName(
+        "seconds", "docproc_queue_age_seconds", "How long the oldest message that may be taken waits"
+    ),
+    "requests.volume": MetricName(
+        "per_hour", "docproc_requests_volume_per_hour", "Requests received, by the last ten minutes"
+    ),
+    "requests.open": MetricName("number", "docproc_requests_open", "Requests that are not finished"),
+    "requests.at_risk": MetricName(
+        "number", "docproc_requests_at_risk", "Unfinished requests with less than a fifth of their time left"
+    ),
+    "requests.overdue": MetricName(
+        "number", "docproc_requests_overdue", "Unfinished requests whose deadline has passed"
+    ),
+    "tasks.open": MetricName("number", "docproc_tasks_open", "Questions that wait for a person's answer"),
+    "tasks.oldest": MetricName("seconds", "docproc_tasks_oldest_seconds", "How long the oldest one waits"),
+    "tasks.urgent": MetricName(
+        "number", "docproc_tasks_urgent", "Questions nobody has taken whose request's time is running out"
+    ),
+    "operators.present": MetricName("number", "docproc_operators_present", "People who are there, on shift"),
+    "operators.missing": MetricName(
+        "number", "docproc_operators_missing", "Urgent questions beyond the number of people there for them"
+    ),
+    "workers.active": MetricName("number", "docproc_workers_active", "Worker processes that live"),
+    "workers.cpu": MetricName("cores", "docproc_workers_cpu_cores", "Cores they use, children included"),
+    "workers.memory": MetricName(
+        "bytes", "docproc_workers_memory_bytes", "Memory they use, children included"
+    ),
+    "disk.free": MetricName("share", "docproc_disk_free_ratio", "Share of a disk that is free"),
+    "dead_letters.open": MetricName(
+        "number", "docproc_dead_letters_open", "Messages that failed for good and wait for a decision"
+    ),
+    # Counts.
+    **{
+        metric: MetricName("count", "", "")
+        for metric in (
+            "stage.handled", "stage.failed", "stage.asked", "stage.seconds", "stage.bucket",
+            "requests.received", "requests.ended", "requests.late", "requests.failed",
+            "requests.straight_through", "requests.bucket", "tasks.answered", "tasks.answer_seconds",
+        )
+    },
+}  # fmt: skip
 
 
 def name_of(metric: str) -> MetricName:

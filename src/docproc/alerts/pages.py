@@ -1,4 +1,4 @@
-"""The monitor in the console: everything, by service, by queue, by tenant."""
+"""The monitor in the console: what its pages share, and those by service, queue and tenant."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse
 
 from docproc.alerts import looking, store, views
 from docproc.alerts.metric_names import name_of
+from docproc.alerts.spoken import DASH, Spoken
 from docproc.alerts.store import Alert
 from docproc.alerts.views import Series
 from docproc.app import App
@@ -48,6 +49,8 @@ class View:
 
 
 GENERAL = View("general", "/monitor")
+ALERTS = View("alerts", "/monitor/alerts")
+LETTERS = View("letters", "/monitor/dead-letters")
 SERVICES = View(
     "services",
     "/monitor/services",
@@ -58,7 +61,7 @@ QUEUES = View(
     "queues",
     "/monitor/queues",
     "queue",
-    ("queue.depth", "message.processing_time", "system.throughput"),
+    ("queue.depth", "queue.age", "message.processing_time", "system.throughput"),
 )
 TENANTS = View(
     "tenants",
@@ -66,13 +69,7 @@ TENANTS = View(
     "tenant",
     ("queue.depth", "system.throughput", "message.processing_time", "message.error_rate"),
 )
-VIEWS = (GENERAL, SERVICES, QUEUES, TENANTS)
-
-
-@router.get("/monitor")
-@needs(Scope.READ)
-async def general(request: Request, application: Application, caller: TheCaller) -> HTMLResponse:
-    return await _page(request, application, caller, GENERAL)
+VIEWS = (GENERAL, ALERTS, LETTERS, QUEUES, SERVICES, TENANTS)
 
 
 @router.get("/monitor/services")
@@ -95,65 +92,67 @@ async def tenants(request: Request, application: Application, caller: TheCaller)
 
 async def _page(request: Request, application: App, caller: Caller, view: View) -> HTMLResponse:
     now = utc_now()
-    found = views.series(await looking.points(application, caller, MINUTES), now)
+    points = await looking.points(application, caller, MINUTES, metrics=view.columns, label=f"{view.by}=")
     async with application.store.reading() as session:
         alerts = await store.listed(session, tenant_id=looking.whose(caller), is_open=True)
-    pages = pages_of(request)
-    text = partial(pages.texts.text, pages.language_of(request))
-    return pages.page(
+    text, spoken = words(request)
+    return render(
         request,
         "monitor/view.html",
+        view,
+        alerts=sorted(_concerning(alerts, view), key=lambda one: one.level.rank),
+        lines=views.lines(views.series(points, now), view.by),
+        shown=partial(shown, text, spoken),
+        drawn=lambda one: views.drawn(one, now),
+    )
+
+
+def words(request: Request) -> tuple[Callable[..., str], Spoken]:
+    """The texts and the numbers of whoever looks."""
+    pages = pages_of(request)
+    language = pages.language_of(request, getattr(request.state, "visitor", None))
+    return partial(pages.texts.text, language), Spoken(language)
+
+
+def render(request: Request, template: str, view: View, **context: Any) -> HTMLResponse:
+    """A page of the monitor: its tabs, the moment it is of, and names in the language of whoever looks."""
+    pages = pages_of(request)
+    _, spoken = words(request)
+
+    def named(beginning: str, key: str, otherwise: str = "") -> str:
+        """The text of a composed key; what others install may have none."""
+        known = pages.texts.beginning(spoken.language, beginning)
+        return known.get(key.replace(".", "_"), otherwise or key)
+
+    def measured(alert: Alert, value: float | None) -> str:
+        return DASH if value is None else spoken.of_unit(value, name_of(alert.metric).unit)
+
+    return pages.page(
+        request,
+        template,
         view=view,
         views=VIEWS,
-        alerts=sorted(_concerning(alerts, view), key=lambda one: one.level.rank),
-        lines=views.lines(found, view.by) if view.by else [],
-        figures=_figures(found, text) if view is GENERAL else [],
-        shown=partial(shown, text),
-        drawn=lambda one: views.drawn(one, now),
-        now=now,
+        now=utc_now(),
+        spoken=spoken,
+        named=named,
+        measured=measured,
+        **context,
     )
 
 
 def _concerning(alerts: Any, view: View) -> list[Alert]:
-    """Those of a page's own lines; the first page shows all."""
-    return [one for one in alerts if not view.by or view.by in one.labels]
-
-
-def _figures(found: list[Series], text: Callable[..., str]) -> list[tuple[str, str]]:
-    """The whole deployment in four numbers."""
-    depths = [one.latest for one in found if one.metric == "queue.depth" and "queue" in one.labels]
-    away = [
-        one
-        for one in found
-        if one.metric == "circuit_breaker.state" and one.labels.get("endpoint") == "primary" and one.latest
-    ]
-    errors = [
-        one.latest
-        for one in found
-        if one.metric == "message.error_rate" and "stage" in one.labels and one.latest is not None
-    ]
-    throughput = views.total(found, "system.throughput")
-    return [
-        (text("monitor_throughput"), shown(text, throughput)),
-        (text("monitor_waiting"), f"{sum(one for one in depths if one is not None):.0f}"),
-        (text("monitor_worst_errors"), f"{100 * max(errors, default=0.0):.1f} %"),
-        (text("monitor_breakers_open"), str(len(away))),
-    ]
+    """Those of a page's own lines."""
+    return [one for one in alerts if view.by in one.labels]
 
 
 _STATES = {0.0: "monitor_closed", 0.5: "monitor_half_open", 1.0: "monitor_open"}
 
 
-def shown(text: Callable[..., str], one: Series | None) -> str:
+def shown(text: Callable[..., str], spoken: Spoken, one: Series | None) -> str:
     """A value as people read it; a dash where nothing was measured lately."""
     if one is None or one.latest is None:
-        return "–"
-    value, unit = one.latest, name_of(one.metric).unit
+        return DASH
+    unit = name_of(one.metric).unit
     if unit == "state":
-        return text(_STATES.get(value, "monitor_open"))
-    return {
-        "seconds": f"{value * 1000:.0f} ms" if value < 1 else f"{value:.1f} s",
-        "share": f"{100 * value:.1f} %",
-        "per_second": f"{value:.1f} /s",
-        "per_minute": f"{value:.0f} /min",
-    }.get(unit, f"{value:.0f}")
+        return text(_STATES.get(one.latest, "monitor_open"))
+    return spoken.of_unit(one.latest, unit)

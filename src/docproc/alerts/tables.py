@@ -75,7 +75,11 @@ class MetricRow(Tenanted, Base):
     """A metric's series in one minute, or one hour: what rules compare with, and pages draw."""
 
     __tablename__ = "metric_history"
-    __table_args__ = (Index("ix_metric_history_at", "resolution", "at"),)
+    __table_args__ = (
+        Index("ix_metric_history_at", "resolution", "at"),
+        # What a page draws: some metrics over some time, whatever their series.
+        Index("ix_metric_history_metric", "metric", "resolution", "at"),
+    )
 
     metric: Mapped[str] = mapped_column(String(64), primary_key=True)
     series: Mapped[str] = mapped_column(String(512), primary_key=True)

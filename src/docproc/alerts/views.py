@@ -6,8 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import groupby
 
 from docproc.alerts.history import Point
+from docproc.alerts.metric_names import name_of
 
 # What was not measured for so long is not shown as if it were now.
 FRESH = timedelta(minutes=3)
@@ -34,15 +36,24 @@ class Line:
 
 
 def series(points: Iterable[Point], now: datetime) -> list[Series]:
-    """In the order of their names."""
-    found: dict[tuple[str, str], Series] = {}
-    for point in sorted(points, key=lambda one: (one.metric, one.series, one.at)):
-        key = (point.metric, point.series)
-        one = found.setdefault(key, Series(point.metric, point.labels))
-        one.points.append((point.at, point.mean))
-        if point.latest_at > now - FRESH:
-            one.latest, one.latest_at = point.latest, point.latest_at
-    return list(found.values())
+    """In the order of their names; `points` are in that order already, as `history.points` gives them."""
+    found: list[Series] = []
+    for (metric, _), group in groupby(points, key=lambda one: (one.metric, one.series)):
+        of_one = list(group)
+        is_count = name_of(metric).unit == "count"
+        values = [(one.at, one.total if is_count else one.mean) for one in of_one]
+        last = of_one[-1]
+        is_fresh = last.latest_at > now - FRESH
+        found.append(
+            Series(
+                metric,
+                last.labels,
+                values,
+                last.latest if is_fresh else None,
+                last.latest_at if is_fresh else None,
+            )
+        )
+    return found
 
 
 def latest(points: Iterable[Point], now: datetime) -> list[Point]:
@@ -77,13 +88,10 @@ WIDTH, HEIGHT = 120, 28
 
 def drawn(one: Series, until: datetime, minutes: int = 60) -> str:
     """The points of a polyline; empty where there is nothing to draw."""
-    begins = until - timedelta(minutes=minutes)
-    shown = [(at, value) for at, value in one.points if at >= begins]
+    begins = (until - timedelta(minutes=minutes)).timestamp()
+    shown = [(moment - begins, value) for at, value in one.points if (moment := at.timestamp()) >= begins]
     if len(shown) < 2:
         return ""
     most = max(value for _, value in shown) or 1.0
-    span = timedelta(minutes=minutes).total_seconds()
-    return " ".join(
-        f"{(at - begins).total_seconds() / span * WIDTH:.1f},{HEIGHT - 2 - value / most * (HEIGHT - 4):.1f}"
-        for at, value in shown
-    )
+    across, down = WIDTH / (minutes * 60), (HEIGHT - 4) / most
+    return " ".join(f"{later * across:.1f},{HEIGHT - 2 - value * down:.1f}" for later, value in shown)

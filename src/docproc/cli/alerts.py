@@ -12,6 +12,7 @@ from rich.table import Table
 from docproc.alerts import history, store, views, wording
 from docproc.alerts.collected import collect
 from docproc.alerts.metric_names import name_of
+from docproc.alerts.prometheus_rules import as_yaml
 from docproc.alerts.rules import Level
 from docproc.app import App, open_database
 from docproc.engine.message import utc_now
@@ -60,8 +61,13 @@ def list_alerts(
 
 
 @app.command()
-def rules(as_json: bool = AsJson) -> None:
+def rules(
+    as_json: bool = AsJson,
+    for_prometheus: bool = typer.Option(False, "--prometheus", help="As a file of rules for Prometheus"),
+) -> None:
     """List the rules as they are in use, the gravest first."""
+    if for_prometheus:
+        return typer.echo(run_async(_rules_for_prometheus()), nl=False)
 
     async def main() -> list[dict[str, Any]]:
         application = App(load_settings())
@@ -91,6 +97,14 @@ def rules(as_json: bool = AsJson) -> None:
         fires = f"{one['condition']}{limit}"
         table.add_row(one["name"], one["level"], one["metric"], by, fires, one["action"] or "–")
     console.print(table)
+
+
+async def _rules_for_prometheus() -> str:
+    application = App(load_settings())
+    try:
+        return as_yaml(collect(application).rules)
+    finally:
+        await application.close()
 
 
 @app.command()

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
+from docproc.alerts import alert_pages, letters, situation_page
 from docproc.alerts import http as alerts
 from docproc.alerts import pages as monitor
+from docproc.alerts.traces import trace
 from docproc.alerts.watcher import watch
 from docproc.app import App
 from docproc.application import Application, load
@@ -46,12 +48,15 @@ def gateway(application: App) -> FastAPI:
         for path in one.views.api_pages:
             app.include_router(load(path))
     app.include_router(alerts.router)
-    app.include_router(monitor.router)
-    app.state.jobs.append(partial(watch, application))
-    app.state.jobs.append(partial(watch_promotions, application))
-    app.state.jobs.append(
-        Indexer(application.store, application.applications.describers, application.worker_id).run
-    )
+    for part in (situation_page, alert_pages, letters, monitor):
+        app.include_router(part.router)
+    indexer = Indexer(application.store, application.applications.describers, application.worker_id)
+    app.state.jobs += [
+        partial(watch, application),
+        partial(watch_promotions, application),
+        partial(trace, application),
+        indexer.run,
+    ]
     for router in (inbox.router, saved_views.router, request_page.router):
         app.include_router(router)  # behind the others: the first route of a path answers
     # With authentication on, a session says which roles somebody has.

@@ -126,6 +126,7 @@ application = Application(
     texts_of=f"{_PACKAGE}.store.tenancy:texts",
     golden=f"{_PACKAGE}.quality.golden:comparable",
     describe=f"{_PACKAGE}.store.described:describe",
+    alerts=f"{_PACKAGE}.alerts:alerts",
     requires=("fastapi", "numpy", "openvino", "pypdfium2", "rapidocr"),
     install="docproc[documents]",
 )

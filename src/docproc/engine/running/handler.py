@@ -15,7 +15,7 @@ from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.performing import is_streaming, perform
 from docproc.engine.running.relay import Relay
 from docproc.engine.running.sending import Handled
-from docproc.engine.running.work import Outcome, Work
+from docproc.engine.running.work import LogFields, Outcome, Work
 from docproc.engine.store import events, messages, rows
 from docproc.engine.store.messages import AlreadyHandled, PartlyHandled
 from docproc.engine.store.session import Store
@@ -35,6 +35,7 @@ class Handler:
         outbox: Outbox,
         relay: Relay,
         chain: Chain,
+        log_fields: LogFields,
         *,
         leases: bool,
     ) -> None:
@@ -43,6 +44,7 @@ class Handler:
         self.outbox = outbox
         self.relay = relay
         self.chain = chain
+        self.log_fields = log_fields
         # Rows are removed only under my lease where there are leases; else by whoever commits first.
         self.lease = outbox.worker_id if leases else None
         self.streams = is_streaming(component)
@@ -75,9 +77,16 @@ class Handler:
             sending = await self.outbox.route(session, [work.handled for work in works])
             chained = await self.chain.follow(session, works, sending)
             copies = await self.outbox.write(session, sending)
-            await events.record(session, [w.event(self.outbox.worker_id) for w in (*works, *chained)])
+            await events.record(session, [self._note(work) for work in (*works, *chained)])
         await self.relay.publish(copies)
         await self.chain.tell(chained)
+
+    def _note(self, work: Work) -> events.Event:
+        """The event of a handled message, with what was found and how sure that is, for the monitor."""
+        result = work.described(self.log_fields).get("resultado", {})
+        found = {"type": result.get("tipo"), "confidence": result.get("confianza")}
+        known = {name: value for name, value in found.items() if value is not None}
+        return work.event(self.outbox.worker_id, known or None)
 
     async def _stream(self, work: Work) -> None:
         """A large fan-out: each chunk commits with the cursor moved, the last one removes the message."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
+from docproc.engine.running.resources import own_resources
 from docproc.engine.store import clock, workers
 from docproc.engine.store.session import Store
 from docproc.harmless import text_for_logs
@@ -64,6 +65,7 @@ class Heartbeat:
         try:
             while not self._stopped.is_set():
                 try:
+                    usage = own_resources().measure()
                     async with store.claiming() as connection:
                         await workers.beat(
                             connection,
@@ -72,6 +74,8 @@ class Heartbeat:
                             components=self.components,
                             is_ready=self.is_ready(),
                             slots=self.slots,
+                            cpu_pct=usage.cpu_pct,
+                            memory_mb=usage.memory_mb,
                         )
                     self._last_beat = time.monotonic()
                     self._beaten.set()

@@ -56,7 +56,7 @@ class Runner:
         self.chooses = component.chooses and not transport.has_broker
         self.batch = 1 if component.chooses and transport.has_broker else component.batch
         leases = component.exclusive or not transport.has_broker
-        handler = Handler(component, self.store, outbox, relay, chain, leases=leases)
+        handler = Handler(component, self.store, outbox, relay, chain, policies.log_fields, leases=leases)
         self.may_group = self.batch > 1 and not handler.streams
         # Exclusive work that is under way; a message may be in it twice for a moment: its retry has come.
         self._at_work: list[UUID] = []

@@ -51,6 +51,8 @@ class Work:
     error: Exception | None = None
     # How many messages share its transaction.
     together: int = 1
+    # What applications say of it, once they were asked.
+    _said: dict[str, Any] | None = None
 
     @property
     def timeout_seconds(self) -> float | None:
@@ -63,6 +65,12 @@ class Work:
     @property
     def went_to_people(self) -> bool:
         return any(target == BACKOFFICE for target, _ in self.emissions)
+
+    def described(self, log_fields: LogFields) -> dict[str, Any]:
+        """What applications say of it, by the payload of the first message emitted; they are asked once."""
+        if self._said is None:
+            self._said = log_fields(self.message, self.emissions[0][1].payload if self.emissions else {})
+        return self._said
 
     def ended(self, outcome: Outcome) -> None:
         self.outcome = outcome

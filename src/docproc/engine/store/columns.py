@@ -71,7 +71,7 @@ def moment_text(value: datetime) -> str:
 
 
 def moment_of(text: str) -> datetime:
-    return datetime.strptime(text, SQLITE_MOMENT).replace(tzinfo=UTC)
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)  # strptime takes ten times as long
 
 
 # None is NULL, not JSON's null: `WHERE error IS NULL` finds a reopened request.

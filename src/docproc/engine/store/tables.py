@@ -265,6 +265,9 @@ class Worker(Tenanted, Base):
     slots: Mapped[int] = mapped_column(Integer, default=1, server_default="1")
     started_at: Mapped[datetime] = mapped_column(Moment)
     beat_at: Mapped[datetime] = mapped_column(Moment)
+    # What the process and its children use: 100 is one core, and resident memory.
+    cpu_pct: Mapped[float | None] = mapped_column(Float)
+    memory_mb: Mapped[float | None] = mapped_column(Float)
 
 
 class Duty(Tenanted, Base):
@@ -327,6 +330,8 @@ class DeadLetter(Tenanted, Base):
     created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
     replayed_as: Mapped[UUID | None] = mapped_column(Id)
     settled_at: Mapped[datetime | None] = mapped_column(Moment)
+
+    __table_args__ = (index_where("ix_dead_letters_open", "created_at", where="settled_at IS NULL"),)
 
 
 class Inbox(Tenanted, Base):

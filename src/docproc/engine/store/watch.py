@@ -43,3 +43,24 @@ async def lock_due(session: AsyncSession, ids: Sequence[UUID], now: datetime) ->
         .with_for_update(skip_locked=True)
     )
     return list(await session.scalars(query.execution_options(populate_existing=True)))
+
+
+async def escalate_near(session: AsyncSession, share: float, now: datetime) -> int:
+    """Have the monitor escalate now what has less than this share of its time left, and was not escalated
+    before; returns how many requests that are."""
+    query = select(Request).where(
+        Request.completed_at.is_(None),
+        Request.escalated_at.is_(None),
+        Request.next_check_at.is_not(None),
+        Request.deadline_utc > now,
+    )
+    near = [
+        one
+        for one in await session.scalars(query.with_for_update(skip_locked=True))
+        if one.deadline_utc
+        and one.sla_seconds
+        and (one.deadline_utc - now).total_seconds() < share * one.sla_seconds
+    ]
+    for one in near:
+        one.escalate_at = one.next_check_at = now
+    return len(near)

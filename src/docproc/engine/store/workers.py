@@ -30,14 +30,21 @@ async def beat(
     components: str,
     is_ready: bool,
     slots: int = 1,
+    cpu_pct: float | None = None,
+    memory_mb: float | None = None,
 ) -> None:
     """Say "alive", registering the worker at first, or again if it was declared dead meanwhile."""
     await rows.execute(
         connection,
         f"""
-        INSERT INTO workers (id, tenant_id, host, pid, components, is_ready, slots, started_at, beat_at)
-        VALUES (:id, 'default', :host, :pid, :components, :ready, :slots, {store.clock}, {store.clock})
-        ON CONFLICT (id) DO UPDATE SET beat_at = {store.clock}, is_ready = :ready, components = :components
+        INSERT INTO workers (
+            id, tenant_id, host, pid, components, is_ready, slots, started_at, beat_at, cpu_pct, memory_mb
+        ) VALUES (
+            :id, 'default', :host, :pid, :components, :ready, :slots, {store.clock}, {store.clock}, :cpu,
+            :memory
+        )
+        ON CONFLICT (id) DO UPDATE SET beat_at = {store.clock}, is_ready = :ready, components = :components,
+            cpu_pct = :cpu, memory_mb = :memory
         """,
         id=worker_id,
         host=socket.gethostname()[:255],
@@ -45,6 +52,8 @@ async def beat(
         components=components,
         ready=is_ready,
         slots=slots,
+        cpu=cpu_pct,
+        memory=memory_mb,
     )
 
 

@@ -229,6 +229,7 @@ def _emission(message: PipelineMessage, made: Made, texts: dict[int, str], total
             "payload": {
                 "doc_type": made.doc_type,
                 "page_indices": list(made.page_indices),
+                "boundary_confidence": round(made.standing.boundary, 4),
                 "ocr_texts": [texts.get(index, "") for index in made.page_indices],
             },
         }
