@@ -159,7 +159,7 @@ async def test_what_is_typed_is_understood_and_told(engine: Harness, station: ht
         assert found["values"]["total_amount"] == read, (lang, written)
     wrong = await _check(station, task.id, "es", total_amount="mucho", invoice_number=" ")
     assert wrong["problems"] == {
-        "total_amount": "Escribe un importe, como 1.250,00.",
+        "total_amount": "Escriba un importe, como 1.250,00.",
         "invoice_number": "Es obligatorio. Si no se puede leer, dilo con la x.",
     }
     odd = await _check(station, task.id, "es", total_amount="120000")

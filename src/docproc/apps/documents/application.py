@@ -111,6 +111,8 @@ application = Application(
         api_pages=(f"{_PACKAGE}.http.home:router",),
         station_pages=(
             f"{_PACKAGE}.review.station_tasks:router",
+            f"{_PACKAGE}.review.station_packets:router",
+            f"{_PACKAGE}.review.station_documents:router",
             f"{_PACKAGE}.review.station_requests:router",
         ),
         requests=f"{_PACKAGE}.http.views:view",

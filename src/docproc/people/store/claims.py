@@ -40,6 +40,9 @@ ORDER = (BackofficeTask.priority.desc(), BackofficeTask.deadline_utc, Backoffice
 PENDING = BackofficeTask.status == literal_column("'pending'")
 ASSIGNED = BackofficeTask.status == literal_column("'assigned'")
 
+# Its holder fell silent a moment ago; it is pending again with the next round of the assignment.
+TIMED_OUT = BackofficeTask.status == literal_column("'timeout'")
+
 # Who lost a task is given others first for so long.
 COOL_DOWN_SECONDS = 60.0
 
@@ -66,7 +69,7 @@ async def _take(session: AsyncSession, task_id: UUID, operator_id: UUID, now: da
 
     taken = await session.execute(
         update(BackofficeTask)
-        .where(BackofficeTask.id == task_id, or_(PENDING, and_(ASSIGNED, mine)))
+        .where(BackofficeTask.id == task_id, or_(PENDING, TIMED_OUT, and_(ASSIGNED, mine)))
         .values(
             status="assigned",
             assigned_to=operator_id,
@@ -151,7 +154,7 @@ def not_passed(operator_id: UUID) -> ColumnElement[bool]:
     return or_(passed.is_(None), passed.not_like(f"%{operator_id}%"))
 
 
-async def let_go(session: AsyncSession, task_id: UUID, operator_id: UUID) -> bool:
+async def let_go(session: AsyncSession, task_id: UUID, operator_id: UUID, status: str = "pending") -> bool:
     """Give a task back; False when the person does not hold it."""
     freed = await session.execute(
         update(BackofficeTask)
@@ -160,7 +163,7 @@ async def let_go(session: AsyncSession, task_id: UUID, operator_id: UUID) -> boo
             ASSIGNED,
             BackofficeTask.assigned_to == operator_id,
         )
-        .values(status="pending", assigned_to=None, assigned_at=None, accepted_at=None, seen_at=None)
+        .values(status=status, assigned_to=None, assigned_at=None, accepted_at=None, seen_at=None)
         .returning(BackofficeTask.id)
         .execution_options(synchronize_session=False)
     )
