@@ -76,10 +76,10 @@ function draw() {
     });
   });
   const all = documents();
-  const whole = documentOf(current);
-  document.getElementById("of-document").textContent = fill(texts.document_number, {
-    number: all.indexOf(whole) + 1, total: all.length, first: whole[0].page + 1, last: whole.at(-1).page + 1,
-  });
+  const place = all.findIndex((one) => one.includes(current));
+  const [first, last] = [all[place][0].page + 1, all[place].at(-1).page + 1];
+  const words = first === last ? texts.document_of_one_page : texts.document_number;
+  document.getElementById("of-document").textContent = fill(words, { number: place + 1, total: all.length, first, last });
   choices.forEach((one) => {
     one.checked = one.value === current.type;
     one.disabled = current.isOther;
