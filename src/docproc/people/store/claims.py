@@ -111,8 +111,25 @@ async def held(session: AsyncSession, operator_id: UUID) -> UUID | None:
 async def _most_urgent(
     session: AsyncSession, operator: Operator, now: datetime, skip: Collection[UUID]
 ) -> UUID | None:
-    """What others are just taking is skipped; what the person just lost is for others, if there is more."""
-    query = select(BackofficeTask.id).where(PENDING, *may_do(session, operator))
+    """What others are just taking is skipped; what the person just lost is for others, if there is more.
+
+    Where nothing is pending, what timed out a moment ago is to be had, too.
+    """
+    for status in (PENDING, TIMED_OUT):
+        found = await _most_urgent_of(session, status, operator, now, skip)
+        if found is not None:
+            return found
+    return None
+
+
+async def _most_urgent_of(
+    session: AsyncSession,
+    status: ColumnElement[bool],
+    operator: Operator,
+    now: datetime,
+    skip: Collection[UUID],
+) -> UUID | None:
+    query = select(BackofficeTask.id).where(status, *may_do(session, operator))
     query = query.where(BackofficeTask.id.not_in(skip)) if skip else query
     query = query.order_by(*ORDER).limit(1).with_for_update(skip_locked=True)
     mine = BackofficeTask.lost_by == operator.id

@@ -31,6 +31,9 @@ from docproc.people.station.routes.work import COMMON, SCRIPT_TEXTS
 
 router = APIRouter(prefix="/packets", include_in_schema=False)
 
+# What the page's script says beyond the words of every task page.
+OWN_TEXTS = ("document_number", "document_of_one_page", "cut_here", "no_cut_here")
+
 RequestId = Annotated[UUID, Path()]
 PageNumber = Annotated[int, Path(ge=0, le=1_000_000)]
 
@@ -67,7 +70,10 @@ async def packet_page(request: Request, desk: DeskOf, request_id: RequestId, ope
         sheets = await packet.strip(session, request_id, tasks, operator, weights)
         is_met = bool(await met_deadlines(session, [mine[0].id], utc_now()))
     words = {key: texts.raw(language, key) for key in SCRIPT_TEXTS}
-    own = {key: raw(language, key) for key in ("document_number", "document_of_one_page", "cut_here", "no_cut_here")}
+    own = {
+        key: raw(language, key)
+        for key in ("document_number", "document_of_one_page", "cut_here", "no_cut_here")
+    }
     context = {
         **COMMON,
         "task": mine[0],
