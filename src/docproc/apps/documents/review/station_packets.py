@@ -70,10 +70,7 @@ async def packet_page(request: Request, desk: DeskOf, request_id: RequestId, ope
         sheets = await packet.strip(session, request_id, tasks, operator, weights)
         is_met = bool(await met_deadlines(session, [mine[0].id], utc_now()))
     words = {key: texts.raw(language, key) for key in SCRIPT_TEXTS}
-    own = {
-        key: raw(language, key)
-        for key in ("document_number", "document_of_one_page", "cut_here", "no_cut_here")
-    }
+    own = {key: raw(language, key) for key in OWN_TEXTS}
     context = {
         **COMMON,
         "task": mine[0],
