@@ -55,7 +55,6 @@ async def document_page(
         "label": telling.label,
         "said": telling.said,
         "base": f"/supervisor/requests/{request_id}/documents/{document_id}",
-        "beat": "/heartbeat",
         "back": f"/supervisor/requests/{request_id}?done=1{who}",
         "is_correction": True,
         "texts": {**words, **shown.script_texts},

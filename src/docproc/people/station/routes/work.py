@@ -35,7 +35,6 @@ COMMON: dict[str, Any] = {
     "earlier": None,  # what was said before it was taken back
     "last_answer": None,  # that can be taken back
     "is_met": False,  # the deadline, without this task
-    "beat": "",  # where signs of life go, if not to `base`
     "back": "",  # where sending leads, if not to the next task
     "is_correction": False,  # of something finished: there is nothing to hand on
 }

@@ -187,5 +187,6 @@ async function beat() {
   if (status === 200 && body && !body.holds && !isBusy) lose();
 }
 
-whilePresent(BEAT_MS, beat, () => !isLost && !isBusy);
+// Whoever corrects what is finished holds no task, and is not there for others.
+if (work.dataset.beat) whilePresent(BEAT_MS, beat, () => !isLost && !isBusy);
 runClocks(texts.overdue);
