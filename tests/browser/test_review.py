@@ -264,7 +264,7 @@ def test_supervisor_corrects_line_items_of_a_finished_request(
     page.keyboard.press("Enter")
     expect(ready(page)).to_be_visible()
     expect(page.locator("[data-action]")).to_have_count(0)  # there is no task to hand on
-    page.locator("summary").click()  # all of it is accepted
+    expect(page.locator(cell(1, "amount"))).to_be_visible()  # all of it is accepted, and open
     page.locator(cell(1, "amount")).fill("60")
     expect(page.locator("[data-sum=amount]")).to_have_class("differs")
     pictures_are_there(page)
