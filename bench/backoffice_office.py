@@ -12,11 +12,10 @@ from sqlalchemy import select, text, update
 
 from bench.servers import PostgresServer
 from docproc.engine.message import PipelineMessage, utc_now
-from docproc.engine.store import rows
+from docproc.engine.store import rows, tasks
 from docproc.engine.store.session import Store
 from docproc.engine.store.tables import Request
 from docproc.engine.store.task_tables import BackofficeTask, Operator
-from docproc.people.store import holding
 
 # Who can do what: some only one kind, most both.
 SKILLS = (
@@ -99,7 +98,7 @@ async def finish(store: Store, task_id: UUID, operator_id: UUID, now: datetime) 
     async with store.writing() as session:
         done = update(BackofficeTask).where(BackofficeTask.id == task_id)
         await session.execute(done.values(status="completed", completed_at=now))
-        await holding.clear_current(session, operator_id, task_id)
+        await tasks.clear_current(session, operator_id, task_id)
 
 
 async def take_back_all(store: Store) -> None:

@@ -131,7 +131,7 @@ class Settings(SettingsSection):
 
     # people
     # Offer tasks to those who are there; anybody can take one either way.
-    backoffice_push: bool = False
+    backoffice_push: bool | Literal["auto"] = "auto"
     # How long an offer stands.
     backoffice_accept_seconds: float = Field(default=20, gt=0)
 

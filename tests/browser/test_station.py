@@ -109,7 +109,14 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Station]:
     port, desk = _free_ports(2)
     # Texts are read from the files here: no model for pictures need be loaded.
     service = processes.start(
-        "up", "--port", str(port), BACKOFFICE_PORT=desk, PROCESSES=1, WARM_UP="false", REVIEW="ask"
+        "up",
+        "--port",
+        str(port),
+        BACKOFFICE_PORT=desk,
+        PROCESSES=1,
+        WARM_UP="false",
+        REVIEW="ask",
+        BACKOFFICE_PUSH="false",
     )
     with _running(processes, [service], port) as deployment:
         service.until_status("/ready", 200, WARM_SECONDS)
@@ -205,7 +212,7 @@ def pictures_are_there(page: Page) -> None:
 LANGUAGES = pytest.mark.parametrize(
     ("locale", "words"),
     [
-        ("es-ES", {"type": "¿Qué es esta página?", "fields": "Factura: Revisa los datos",
+        ("es-ES", {"type": "¿Qué es esta página?", "fields": "Factura: Revise los datos",
                    "split": "¿Empieza aquí otro documento?", "done": "no queda nada"}),
         ("en-GB", {"type": "What is this page?", "fields": "Invoice: Check the fields",
                    "split": "Does a new document begin here?", "done": "nothing is left"}),
@@ -316,7 +323,7 @@ def test_impossible_values_are_told_at_their_fields(station: Station, opened: Op
     page = opened("ana", "es-ES")
     begin(page)
     page.locator("#field-total_amount").fill("mucho")
-    expect(page.locator("#say-total_amount")).to_contain_text("Escribe un importe")
+    expect(page.locator("#say-total_amount")).to_contain_text("Escriba un importe")
     page.locator("#field-invoice_number").fill("")
     page.locator("#field-vendor_tax_id").fill("B16596448")
     expect(page.locator("#say-vendor_tax_id")).to_contain_text("dígitos de control")
@@ -355,7 +362,7 @@ def test_lost_task_says_so_and_loses_no_typing(station: Station, opened: Opener)
     free = "status = 'pending', assigned_to = NULL, accepted_at = NULL"
     station.execute(f"UPDATE backoffice_tasks SET {free} WHERE status = 'assigned'")
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # the next sign of life, now
-    expect(page.locator("#lost")).to_contain_text("ya no es tuya")
+    expect(page.locator("#lost")).to_contain_text("ya no es suya")
     expect(page.locator("#field-invoice_number")).to_have_value("F-77")
     expect(page.locator("#field-invoice_number")).not_to_be_editable()
     expect(page.locator("#submit")).to_be_disabled()
@@ -387,7 +394,7 @@ def test_reload_in_the_middle_keeps_what_was_typed(station: Station, opened: Ope
     begin(page)
     page.keyboard.type("F-88")
     page.get_by_role("link", name="Español").click()  # a reload, too
-    expect(page.locator("h1")).to_have_text("Factura: Revisa los datos")
+    expect(page.locator("h1")).to_have_text("Factura: Revise los datos")
     page.reload()
     expect(ready(page)).to_be_visible()
     expect(page.locator("#field-invoice_number")).to_have_value("F-88")

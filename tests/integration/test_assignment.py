@@ -139,6 +139,11 @@ async def test_who_gives_no_sign_loses_the_task_to_others(
     (lost,) = await assignment.take_back()
     assert (lost.task_id, lost.operator) == (first, "ana")
     assert await _holders(engine) == {}
+    listed = (await station.get("/api/tasks", params={"status": "timeout"})).json()["tasks"]
+    assert [task["id"] for task in listed] == [str(first)]
+    assert (await _task(engine, first)).status == "timeout"
+    assert await assignment.take_back() == []
+    assert (await _task(engine, first)).status == "pending", "with the next round it waits for others"
     beat = await station.post(f"/tasks/{first}/heartbeat", data={"operator": "ana"})
     assert beat.json() == {"holds": False}
     (event,) = [
@@ -225,6 +230,24 @@ async def test_who_closed_the_page_is_offered_nothing(
     await _come(station, "ana")
     clock.wait(PRESENT_SECONDS + 1)
     assert await assignment.round() == 0
+
+
+async def test_tasks_are_offered_when_several_people_are_there(sqlite_engine: Harness, clock: Clock) -> None:
+    """`auto`, as delivered: one alone takes the next task without being asked."""
+    engine = sqlite_engine
+    transport = httpx.ASGITransport(create_app(engine.app))
+    assignment = Assignment(engine.app, clock)
+    assert engine.app.settings.backoffice_push == "auto"
+    await _ask(engine, 9, 5)
+    async with httpx.AsyncClient(transport=transport, base_url="http://docproc") as station:
+        await _come(station, "ana")
+        assert await assignment.round() == 0
+        await _come(station, "luis")
+        assert await assignment.round() == 2
+        assert sorted((await _holders(engine)).values()) == ["ana", "luis"]
+        # What is offered to somebody is taken like any other.
+        offered = {name: task for task, name in (await _holders(engine)).items()}
+        assert await _next(station, "ana") == offered["ana"]
 
 
 async def test_tasks_without_people_for_them_do_not_hide_the_others(

@@ -204,7 +204,8 @@ async def test_answers_of_all_kinds_are_described(station: httpx.AsyncClient) ->
     described = (await station.get("/openapi.json")).json()["paths"]["/tasks/{task_id}/submit"]["post"]
     parts = described["requestBody"]["content"]["application/json"]["schema"]["properties"]
     assert {name: part["type"] for name, part in parts.items()} == {
-        "operator": "string", "doc_type": "string", "splits": "object", "extracted_data": "object",
+        "operator": "string", "doc_type": "string", "splits": "object", "besides": "object",
+        "extracted_data": "object",
         "where": "object", "weight_kg": "number", "is_fragile": "boolean", "size": "string",
         **dict.fromkeys(("text", "a", "b", "c", "d", "correct"), "string"), "remove": "boolean",
         **dict.fromkeys(("feedback_correct", "feedback_incorrect"), "string"),

@@ -159,8 +159,8 @@ async def test_what_is_typed_is_understood_and_told(engine: Harness, station: ht
         assert found["values"]["total_amount"] == read, (lang, written)
     wrong = await _check(station, task.id, "es", total_amount="mucho", invoice_number=" ")
     assert wrong["problems"] == {
-        "total_amount": "Escribe un importe, como 1.250,00.",
-        "invoice_number": "Es obligatorio. Si no se puede leer, dilo con la x.",
+        "total_amount": "Escriba un importe, como 1.250,00.",
+        "invoice_number": "Es obligatorio. Si no se puede leer, dígalo con la x.",
     }
     odd = await _check(station, task.id, "es", total_amount="120000")
     assert odd["problems"] == {} and odd["hints"] == ["Esto no cuadra: Importe total < 100000"]
@@ -180,5 +180,5 @@ async def test_what_documents_say_is_never_markup(engine: Harness, station: http
 
 async def test_nobody_named_is_asked_for_a_name(station: httpx.AsyncClient) -> None:
     asked = await station.get("/", headers={"Accept-Language": "es"})
-    assert asked.status_code == 200 and "¿Quién eres?" in asked.text
+    assert asked.status_code == 200 and "¿Quién es usted?" in asked.text
     assert (await station.get("/queue")).status_code == 403

@@ -8,6 +8,7 @@ from contextlib import suppress
 from datetime import datetime
 
 import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.app import App
 from docproc.engine.message import utc_now
@@ -17,7 +18,7 @@ from docproc.harmless import text_for_logs
 from docproc.people import matching
 from docproc.people.kinds import TaskKinds
 from docproc.people.store import assigning
-from docproc.people.store.assigning import Lost
+from docproc.people.store.assigning import Candidate, Lost
 
 log = structlog.get_logger(__name__)
 
@@ -74,11 +75,12 @@ class Assignment:
         """Take back what is silent, then offer what waits; returns how many tasks were offered."""
         for lost in await self.take_back():
             log.info("task_lost", task_id=str(lost.task_id), operator=lost.operator, reason=lost.reason)
-        return await self.offer() if self.settings.backoffice_push else 0
+        return await self.offer() if self.settings.backoffice_push else 0  # `auto` is true, too
 
     async def take_back(self) -> list[Lost]:
         now = self.now()
         async with self.store.writing() as session:
+            await assigning.recall(session)
             silent = await assigning.free_silent(session, now, self.settings.backoffice_task_timeout_seconds)
             unaccepted = await assigning.free_unaccepted(
                 session, now, self.settings.backoffice_accept_seconds
@@ -87,10 +89,19 @@ class Assignment:
             await assigning.mend_current(session)
         return silent + unaccepted + inactive
 
+    async def _candidates(self, session: AsyncSession, now: datetime) -> list[Candidate]:
+        """`auto`: of tenants with several people present. One alone takes the next task anyway."""
+        if self.settings.backoffice_push is True:
+            return await assigning.candidates(session, now)
+        tenants = await assigning.busy_tenants(session, now)
+        if not tenants:
+            return []
+        return [one for one in await assigning.candidates(session, now) if one.tenant_id in tenants]
+
     async def offer(self) -> int:
         now = self.now()
         async with self.store.reading() as session:
-            people = await assigning.candidates(session, now)
+            people = await self._candidates(session, now)
             ready = [one for one in people if matching.is_ready(one, now)]
             found = await assigning.waiting_for(session, ready)
         # Of an application that this process does not load, nobody could answer them here.

@@ -20,7 +20,8 @@ from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.engine.transport import Copy
 from docproc.engine.workflow.definition import SecondReader
 from docproc.errors import NotAllowedError, TaskConflictError, UnknownTaskError
-from docproc.people.kinds import Answer, Sitting, TaskKind, TaskKinds, message_of
+from docproc.people import undoing
+from docproc.people.kinds import Again, Answer, Sitting, TaskKind, TaskKinds, message_of
 from docproc.people.looking import Looks
 from docproc.people.store import claims, operators
 from docproc.people.supervision import second_reader
@@ -207,9 +208,9 @@ class Desk:
         prepared = await kind.prepare(sitting, answer)
         again = second_reader.to_read(kind, _second_reader(sitting), task, answer)
 
-        async def apply(session: AsyncSession) -> PipelineMessage | None:
+        async def apply(session: AsyncSession) -> PipelineMessage | Again | None:
             await kind.keep(session, task, prepared)
-            message = None
+            message: PipelineMessage | Again | None = None
             if not _changes_nothing(kind, task, answer):
                 message = await kind.apply(session, task, answer)
             await second_reader.ask(session, task, again, operator)
@@ -238,6 +239,20 @@ class Desk:
         told = {"changes": kind.changes(task, answer), **found.output()}
         await self._settle(task, operator, {**answer.output(), **found.output()}, note, told)
 
+    async def undo(self, task_id: UUID, operator: Operator) -> BackofficeTask:
+        """Take back one's own answer: the question is open again, in the same hands (undoing.py)."""
+        task = await self.find(task_id)
+        kind = self.kinds[task.task_type]
+
+        async def reopen(session: AsyncSession) -> None:
+            now = utc_now()
+            await undoing.take_back(session, kind, task, operator, now)
+            await operators.seen(session, operator.username, now)
+            await _note(session, task, Deed("undone", operator.username, {}))
+
+        await self._write(reopen)
+        return await self.find(task_id)
+
     async def cannot_read(self, task_id: UUID, operator: Operator, reason: str) -> None:
         """Nobody can answer it: the unit goes on as the machine left it, still marked."""
         task = await self.find(task_id)
@@ -246,8 +261,9 @@ class Desk:
         output = {"cannot_read": reason[:LONGEST_REASON]}
 
         async def give_up(session: AsyncSession) -> PipelineMessage | None:
-            # What somebody else has said already stands.
-            return None if task.second_of is not None else await kind.give_up(session, task)
+            # What somebody has said already stands.
+            is_said = task.second_of is not None or undoing.earlier(task) is not None
+            return None if is_said else await kind.give_up(session, task)
 
         await self._settle(task, operator, output, give_up, output)
 
@@ -256,7 +272,7 @@ class Desk:
         task: BackofficeTask,
         operator: Operator,
         output: Mapping[str, Any],
-        apply: Callable[[AsyncSession], Awaitable[PipelineMessage | None]],
+        apply: Callable[[AsyncSession], Awaitable[PipelineMessage | Again | None]],
         told: Mapping[str, Any],
     ) -> None:
         """The task ends, its effects stand and the unit goes on, all at once or not at all.
@@ -278,13 +294,21 @@ class Desk:
             )
             await operators.seen(session, operator.username, now)
             await _note(session, task, Deed("completed", operator.username, told))
-            return [] if message is None else await self.application.outbox.resume(session, message)
+            return await self._send_on(session, message)
 
         copies = await self._write(end)
         if copies is None:
             raise _conflict(await self.find(task.id))
         self.wake()
         await self.application.relay.hand_over(copies)
+
+    async def _send_on(self, session: AsyncSession, message: PipelineMessage | Again | None) -> list[Copy]:
+        outbox = self.application.outbox
+        if message is None:
+            return []
+        if isinstance(message, Again):
+            return await outbox.repeat(session, message.message)
+        return await outbox.resume(session, message)
 
     async def _write(self, job: Callable[[AsyncSession], Awaitable[Result]]) -> Result:
         """In one transaction; passing trouble (a deadlock with the monitor) is tried again."""

@@ -27,6 +27,10 @@ from docproc.people.availability import DEFAULT_SECONDS
 Words = Mapping[str, str]
 
 
+# In the input of a task whose answer was taken back: what had been said.
+EARLIER = "earlier"
+
+
 class Answer(Protocol):
     """What a person said, read and checked."""
 
@@ -45,6 +49,7 @@ class Listed:
     about: str = ""  # what it is probably about
     detail: str = ""  # said quietly after it
     place: str = ""  # said quietly after the name of the file
+    together: str = ""  # where all such tasks of its request are answered on one page
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,13 @@ def asked(task: BackofficeTask) -> dict[str, Any]:
 def message_of(task: BackofficeTask) -> PipelineMessage:
     """What waits for the answer, to go on from its stage."""
     return PipelineMessage.parse(task.message or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """What the task's stage is to handle once more, as the person left it, instead of going on from there."""
+
+    message: PipelineMessage
 
 
 class TaskKind(ABC, Generic[Said]):
@@ -142,8 +154,9 @@ class TaskKind(ABC, Generic[Said]):
     @abstractmethod
     async def apply(
         self, session: AsyncSession, task: BackofficeTask, answer: Said
-    ) -> PipelineMessage | None:
-        """Let an answer stand; returns what goes on from the task's stage, None: nothing does.
+    ) -> PipelineMessage | Again | None:
+        """Let an answer stand; returns what goes on from the task's stage, or what that stage handles again;
+        None: nothing does.
 
         In the transaction that ends the task: once per task, only writing. It is rolled back and called
         again after passing trouble of the database.
@@ -152,6 +165,19 @@ class TaskKind(ABC, Generic[Said]):
     async def give_up(self, session: AsyncSession, task: BackofficeTask) -> PipelineMessage | None:
         """Nobody can answer it; what the machine had found goes on. In the transaction that ends the task."""
         return message_of(task)
+
+    # --- taken back -------------------------------------------------------------------------------------
+
+    async def may_take_back(self, session: AsyncSession, task: BackofficeTask) -> bool:
+        """Whether whoever answered may be asked again: what the task is about is still there."""
+        return True
+
+    def asked_again(self, task: BackofficeTask) -> dict[str, Any]:
+        """What is asked when an answer was taken back; what had been said stands beside it."""
+        return dict(asked(task))
+
+    async def take_back(self, session: AsyncSession, task: BackofficeTask) -> None:
+        """Forget what `keep` recorded. What `apply` did stands until the person answers again."""
 
     # --- looked back on ---------------------------------------------------------------------------------
 

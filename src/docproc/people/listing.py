@@ -9,10 +9,11 @@ from time import monotonic
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, func, literal_column, select
+from sqlalchemy import ColumnElement, and_, exists, func, literal_column, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from docproc.engine.store.tables import Request
+from docproc.engine.store.answers import DRAFT_VERSION
+from docproc.engine.store.tables import Answer, Request
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.people.kinds import Listed, TaskKinds
 from docproc.people.store import claims
@@ -47,6 +48,23 @@ class Line:
     is_urgent: bool
     needs_role: str
     priority: int
+    request_id: UUID
+    # The deadline was met without it: nobody is late, its answer will amend.
+    is_answered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Tasks of one file that stand together in the list."""
+
+    file: str
+    lines: tuple[Line, ...]
+
+    @property
+    def together(self) -> str:
+        """Where all of them are answered on one page; empty where there is no such page."""
+        addresses = [line.listed.together for line in self.lines if line.listed.together]
+        return addresses[0] if len(addresses) > 1 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +88,7 @@ class Place:
     priority: int
     is_mine: bool
     is_urgent: bool
+    is_answered: bool = False
 
 
 class Counter:
@@ -84,7 +103,8 @@ class Counter:
         at, counted = self._kept.get(kind, (0.0, (0, 0)))
         if monotonic() - at > FRESH_SECONDS:
             which = _is_free(session, operator)
-            counted = await _count(session, *which), await _count(session, *which, _is_soon(now))
+            urgent = (_is_soon(now), ~_is_met(now))
+            counted = await _count(session, *which), await _count(session, *which, *urgent)
             self._kept[kind] = (monotonic(), counted)
         return counted
 
@@ -106,12 +126,20 @@ async def lines(session: AsyncSession, listed: Outline, kinds: TaskKinds, langua
     places = {place.id: place for place in listed.places}
     query = select(BackofficeTask).where(BackofficeTask.id.in_(places))
     tasks = {task.id: task for task in await session.scalars(query)}
-    names = await _files(session, {task.request_id for task in tasks.values()})
+    names = await files_of(session, {task.request_id for task in tasks.values()})
     return [
         _line(task, place, kinds.listed(task, language), names.get(task.request_id, ""))
         for place in places.values()
         if (task := tasks.get(place.id))
     ]
+
+
+def grouped(found: Sequence[Line]) -> list[Group]:
+    """Tasks of one file together, where their first one stands; the order of priorities stays."""
+    groups: dict[Hashable, list[Line]] = {}
+    for line in found:
+        groups.setdefault((line.is_mine, line.priority, line.request_id), []).append(line)
+    return [Group(lines[0].file, tuple(lines)) for lines in groups.values()]
 
 
 def _is_mine(operator: Operator) -> ColumnElement[bool]:
@@ -126,13 +154,36 @@ async def _places(
     session: AsyncSession, which: Sequence[ColumnElement[bool]], operator: Operator, now: datetime
 ) -> list[Place]:
     task = BackofficeTask
-    query = select(task.id, task.priority, task.assigned_to, task.deadline_utc).where(*which)
-    found = await session.execute(query.order_by(*claims.ORDER).limit(MOST))
-    soon = now + URGENT
+    query = select(task.id, task.priority, task.assigned_to, task.deadline_utc, task.request_id).where(*which)
+    found = list(await session.execute(query.order_by(*claims.ORDER).limit(MOST)))
+    soon = {row.id: row.deadline_utc is not None and row.deadline_utc <= now + URGENT for row in found}
+    met = await met_deadlines(session, [row.id for row in found if soon[row.id]], now)
     return [
-        Place(id_, priority, holder == operator.id, deadline is not None and deadline <= soon)
-        for id_, priority, holder, deadline in found
+        Place(
+            row.id,
+            row.priority,
+            row.assigned_to == operator.id,
+            soon[row.id] and row.id not in met,
+            row.id in met,
+        )
+        for row in found
     ]
+
+
+async def met_deadlines(session: AsyncSession, task_ids: Collection[UUID], now: datetime) -> set[UUID]:
+    """Of which of these tasks the deadline was met without them."""
+    if not task_ids:
+        return set()
+    query = select(BackofficeTask.id).where(BackofficeTask.id.in_(task_ids), _is_met(now))
+    return set(await session.scalars(query))
+
+
+def _is_met(now: datetime) -> ColumnElement[bool]:
+    """A complete answer is out, or the deadline has passed and a partial one was out by then."""
+    in_time = Answer.created_at <= BackofficeTask.deadline_utc
+    enough = or_(Answer.is_partial.is_(False), BackofficeTask.deadline_utc < now)
+    given = and_(Answer.request_id == BackofficeTask.request_id, Answer.version > DRAFT_VERSION)
+    return exists().where(given, in_time, enough).correlate(BackofficeTask)
 
 
 async def _done_today(session: AsyncSession, operator: Operator, now: datetime) -> int:
@@ -153,7 +204,7 @@ async def _count(session: AsyncSession, *which: ColumnElement[bool]) -> int:
     return int(await session.scalar(select(func.count()).select_from(BackofficeTask).where(*which)) or 0)
 
 
-async def _files(session: AsyncSession, requests: Collection[UUID]) -> dict[UUID, str]:
+async def files_of(session: AsyncSession, requests: Collection[UUID]) -> dict[UUID, str]:
     """By request, the name of what was sent."""
     query = select(Request.id, Request.uploads, Request.workflow_name).where(Request.id.in_(requests))
     return {row.id: _name(row.uploads) or row.workflow_name for row in await session.execute(query)}
@@ -176,4 +227,6 @@ def _line(task: BackofficeTask, place: Place, listed: Listed, file: str) -> Line
         is_urgent=place.is_urgent,
         needs_role=task.needs_role,
         priority=place.priority,
+        request_id=task.request_id,
+        is_answered=place.is_answered,
     )

@@ -26,7 +26,7 @@ def standing(task: BackofficeTask, operator: Operator) -> Standing:
         return Standing.HELD if task.accepted_at else Standing.FREE  # an offer is taken like any other
     if task.status == "assigned":
         return Standing.OTHER
-    if task.status != "pending":
+    if task.status not in ("pending", "timeout"):
         return Standing.DONE
     is_able = set(task.required_skills or ()) <= set(operator.skills or ())
     is_allowed = is_able and task.needs_role in claims.roles_up_to(operator.role)

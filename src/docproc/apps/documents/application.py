@@ -114,6 +114,8 @@ application = Application(
         navigation=(Link("sup_requests", "/supervisor/requests", server="backoffice", role="supervisor"),),
         station_pages=(
             f"{_PACKAGE}.review.station_tasks:router",
+            f"{_PACKAGE}.review.station_packets:router",
+            f"{_PACKAGE}.review.station_documents:router",
             f"{_PACKAGE}.review.station_requests:router",
         ),
         requests=f"{_PACKAGE}.http.views:view",

@@ -68,6 +68,13 @@ class Outbox:
         router = await self.versions.router(message)
         return await self.send(session, router, router.after(message))
 
+    async def repeat(self, session: AsyncSession, message: PipelineMessage) -> list[Copy]:
+        """A person said that it must be done otherwise: the message's own stage handles it once more."""
+        router = await self.versions.router(message)
+        return await self.send(
+            session, router, [router.address(router.plan.step(message.current_stage), message)]
+        )
+
     async def send(self, session: AsyncSession, router: Router, routes: Sequence[Route]) -> list[Copy]:
         """Send what a router has addressed."""
         return await self.send_all(session, [(router, route) for route in routes])

@@ -78,7 +78,7 @@ async def _under_way(session: AsyncSession, request_id: UUID) -> list[Row[Any]]:
         UNION ALL
         SELECT coalesce({unit}, ''), 'waiting_for_operator', t.assigned_at, {seconds}
         FROM backoffice_tasks t LEFT JOIN operators o ON o.id = t.assigned_to
-        WHERE t.request_id = :request AND t.status IN ('pending', 'assigned') AND NOT {amends}
+        WHERE t.request_id = :request AND t.status IN ('pending', 'assigned', 'timeout') AND NOT {amends}
         """,
         request=request_id,
     )

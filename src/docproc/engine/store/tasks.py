@@ -19,7 +19,8 @@ from docproc.engine.store.tables import Request
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 
 TABLE: Any = BackofficeTask.__table__
-OPEN = ("pending", "assigned")
+# `timeout`: its holder fell silent, and the next round of the assignment gives it to others.
+OPEN = ("pending", "assigned", "timeout")
 # In `input_data`: the answer went out flagged, and what the person says will amend it.
 AMENDS = "amends"
 # Queues whose messages only tell people of tasks.

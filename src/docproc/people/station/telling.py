@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from fastapi import Request
@@ -64,10 +63,6 @@ class Telling:
 
     def _text(self, key: str, **values: object) -> str:
         return self.texts.text(self.language, key, **values)
-
-
-def when(moment: datetime | None) -> str:
-    return moment.strftime("%Y-%m-%d %H:%M") if moment else "—"
 
 
 def span(seconds: float | None) -> str:

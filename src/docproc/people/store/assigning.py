@@ -9,19 +9,24 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, exists, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, and_, exists, func, literal_column, or_, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.store import events, rows, tasks
 from docproc.engine.store.columns import NO_DEADLINE
 from docproc.engine.store.task_tables import BackofficeTask, Operator
+from docproc.people.availability import PRESENT_SECONDS
 from docproc.people.availability import Operator as Person
 from docproc.people.store import claims, operators
 from docproc.people.store.claims import ASSIGNED, COOL_DOWN_SECONDS, ORDER, PENDING
 
 # How much somebody did is counted over this long.
 LOAD_SECONDS = 900.0
+# The status of a task whose holder fell silent (specification §4.1), until it is given to others.
+TIMEOUT = "timeout"
+# With so many people present tasks are offered, where nobody said otherwise.
+SEVERAL = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,13 @@ async def candidates(session: AsyncSession, now: datetime) -> list[Candidate]:
         )
         for row in await session.execute(query)
     ]
+
+
+async def busy_tenants(session: AsyncSession, now: datetime) -> set[str]:
+    """Tenants of which several people are present."""
+    present = Operator.last_seen_at > now - timedelta(seconds=PRESENT_SECONDS)
+    query = select(Operator.tenant_id).where(Operator.is_active, present).group_by(Operator.tenant_id)
+    return set(await session.scalars(query.having(func.count() >= SEVERAL)))
 
 
 async def _loads(session: AsyncSession, now: datetime) -> Mapping[UUID, int]:
@@ -194,18 +206,24 @@ async def _locked_people(session: AsyncSession, ids: Collection[UUID]) -> dict[U
 # --- tasks come back ------------------------------------------------------------------------------------
 
 
+async def recall(session: AsyncSession) -> None:
+    """What timed out in the round before waits for others now."""
+    again = update(BackofficeTask).where(claims.TIMED_OUT).values(status="pending")
+    await session.execute(again.execution_options(synchronize_session=False))
+
+
 async def free_silent(session: AsyncSession, now: datetime, seconds: float) -> list[Lost]:
     """Tasks whose holders gave no sign for that long."""
     sign = func.coalesce(BackofficeTask.seen_at, BackofficeTask.accepted_at)
     silent = and_(BackofficeTask.accepted_at.is_not(None), sign < now - timedelta(seconds=seconds))
-    return await _free(session, silent, now, "timeout", "silent")
+    return await _free(session, silent, now, TIMEOUT, "silent")
 
 
 async def free_unaccepted(session: AsyncSession, now: datetime, seconds: float) -> list[Lost]:
     """Offers that were not accepted within that time."""
     late = BackofficeTask.assigned_at < now - timedelta(seconds=seconds)
     return await _free(
-        session, and_(BackofficeTask.accepted_at.is_(None), late), now, "timeout", "not accepted"
+        session, and_(BackofficeTask.accepted_at.is_(None), late), now, TIMEOUT, "not accepted"
     )
 
 
@@ -229,7 +247,8 @@ async def _free(
     found = list(await session.execute(query))
     lost = [Lost(row.id, row.assigned_to, row.username, outcome, reason) for row in found]
     for one in lost:
-        await claims.let_go(session, one.task_id, one.operator_id)
+        status = TIMEOUT if outcome == TIMEOUT else "pending"
+        await claims.let_go(session, one.task_id, one.operator_id, status)
     await _remember(session, lost, now)
     notes = [
         _note(row, outcome, {"task_id": str(row.id), "operator": row.username, "reason": reason})

@@ -40,6 +40,9 @@ ORDER = (BackofficeTask.priority.desc(), BackofficeTask.deadline_utc, Backoffice
 PENDING = BackofficeTask.status == literal_column("'pending'")
 ASSIGNED = BackofficeTask.status == literal_column("'assigned'")
 
+# Its holder fell silent a moment ago; it is pending again with the next round of the assignment.
+TIMED_OUT = BackofficeTask.status == literal_column("'timeout'")
+
 # Who lost a task is given others first for so long.
 COOL_DOWN_SECONDS = 60.0
 
@@ -66,7 +69,7 @@ async def _take(session: AsyncSession, task_id: UUID, operator_id: UUID, now: da
 
     taken = await session.execute(
         update(BackofficeTask)
-        .where(BackofficeTask.id == task_id, or_(PENDING, and_(ASSIGNED, mine)))
+        .where(BackofficeTask.id == task_id, or_(PENDING, TIMED_OUT, and_(ASSIGNED, mine)))
         .values(
             status="assigned",
             assigned_to=operator_id,
@@ -108,8 +111,25 @@ async def held(session: AsyncSession, operator_id: UUID) -> UUID | None:
 async def _most_urgent(
     session: AsyncSession, operator: Operator, now: datetime, skip: Collection[UUID]
 ) -> UUID | None:
-    """What others are just taking is skipped; what the person just lost is for others, if there is more."""
-    query = select(BackofficeTask.id).where(PENDING, *may_do(session, operator))
+    """What others are just taking is skipped; what the person just lost is for others, if there is more.
+
+    Where nothing is pending, what timed out a moment ago is to be had, too.
+    """
+    for status in (PENDING, TIMED_OUT):
+        found = await _most_urgent_of(session, status, operator, now, skip)
+        if found is not None:
+            return found
+    return None
+
+
+async def _most_urgent_of(
+    session: AsyncSession,
+    status: ColumnElement[bool],
+    operator: Operator,
+    now: datetime,
+    skip: Collection[UUID],
+) -> UUID | None:
+    query = select(BackofficeTask.id).where(status, *may_do(session, operator))
     query = query.where(BackofficeTask.id.not_in(skip)) if skip else query
     query = query.order_by(*ORDER).limit(1).with_for_update(skip_locked=True)
     mine = BackofficeTask.lost_by == operator.id
@@ -151,7 +171,7 @@ def not_passed(operator_id: UUID) -> ColumnElement[bool]:
     return or_(passed.is_(None), passed.not_like(f"%{operator_id}%"))
 
 
-async def let_go(session: AsyncSession, task_id: UUID, operator_id: UUID) -> bool:
+async def let_go(session: AsyncSession, task_id: UUID, operator_id: UUID, status: str = "pending") -> bool:
     """Give a task back; False when the person does not hold it."""
     freed = await session.execute(
         update(BackofficeTask)
@@ -160,7 +180,7 @@ async def let_go(session: AsyncSession, task_id: UUID, operator_id: UUID) -> boo
             ASSIGNED,
             BackofficeTask.assigned_to == operator_id,
         )
-        .values(status="pending", assigned_to=None, assigned_at=None, accepted_at=None, seen_at=None)
+        .values(status=status, assigned_to=None, assigned_at=None, accepted_at=None, seen_at=None)
         .returning(BackofficeTask.id)
         .execution_options(synchronize_session=False)
     )

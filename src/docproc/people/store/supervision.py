@@ -44,7 +44,7 @@ async def queues(session: AsyncSession, tenant_id: str) -> list[Queue]:
     query = (
         select(
             one.task_type,
-            func.sum(case((one.status == "pending", 1), else_=0)),
+            func.sum(case((one.status.in_(("pending", "timeout")), 1), else_=0)),
             func.sum(case((one.status == "assigned", 1), else_=0)),
             func.min(one.created_at),
             func.min(one.deadline_utc),
@@ -63,7 +63,7 @@ async def open_tasks(session: AsyncSession, tenant_id: str, limit: int) -> list[
     query = (
         select(
             one.id, one.request_id, one.task_type, one.status, one.priority, one.needs_role, one.second_of,
-            one.deadline_utc, one.created_at, Operator.username,
+            one.deadline_utc, one.created_at, Operator.username, Operator.display_name,
         )
         .outerjoin(Operator, Operator.id == one.assigned_to)
         .where(one.status.in_(OPEN), one.tenant_id == tenant_id)

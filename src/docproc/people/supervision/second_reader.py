@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from docproc.engine.store import tasks
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.engine.workflow.definition import SecondReader
-from docproc.people.kinds import Answer, TaskKind, asked, message_of
+from docproc.people.kinds import EARLIER, Answer, TaskKind, asked, message_of
 
 READINGS = prometheus_client.Counter(
     "docproc_second_readings_total", "Answers that were read a second time, by field.", ["field", "outcome"]
@@ -64,7 +64,9 @@ async def ask(session: AsyncSession, task: BackofficeTask, fields: list[str] | N
     """
     if fields is None:
         return
-    seen = {**asked(task), **({REVIEW: fields} if fields else {})}
+    # Blind: also what the first reader had said before taking it back is not theirs to see.
+    blind = {name: value for name, value in asked(task).items() if name != EARLIER}
+    seen = {**blind, **({REVIEW: fields} if fields else {})}
     made = await _create(session, task, "second reading", seen)
     await _mark(session, made, second_of=task.id, passed_by=[str(by.id)], priority=PRIORITY)
 

@@ -12,7 +12,7 @@ from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.app import App
-from docproc.apps.documents.review import extraction, grouping, typed
+from docproc.apps.documents.review import extraction, grouping, tables, typed
 from docproc.apps.documents.review.extraction import FieldsAnswer
 from docproc.apps.documents.review.grouping import Grouping
 from docproc.apps.documents.schemas import SchemaField, schemas_of
@@ -115,16 +115,16 @@ class Amending:
         """Other values for some of a document's fields; raises InvalidAnswerError by field."""
         opened = await self._finished(request_id, operator)
         document = opened.document(document_id)
-        question = _question(opened, document)
-        schema = extraction.schema_of(question)
+        asked = question(opened, document)
+        schema = extraction.schema_of(asked)
         values = typed.values(schema, said, decimal_comma=operator.language == "es")
         answer = FieldsAnswer(_other_than(document, schema, values))
-        review = await extraction.review(self.store, question, answer, operator.username)
-        if review is None:
+        review = await extraction.review(self.store, asked, answer, operator.username)
+        if not answer.values:
             raise InvalidAnswerError("nothing was changed", remedy="Change a value first")
 
         async def apply(session: AsyncSession) -> Mapping[str, Any]:
-            data = await extraction.apply_fields(session, question, answer)
+            data = await extraction.apply_fields(session, asked, answer)
             doubts = [name for name in document.needs_review or () if name not in answer.values]
             await documents.change_many(session, [{"id": document.id, "needs_review": doubts}])
             fields = await session.scalar(select(Document.fields).where(Document.id == document.id))
@@ -134,7 +134,7 @@ class Amending:
 
         message = _unit_of_document(opened, document)
         changes = [change(n, _read(document, n), value) for n, value in answer.values.items()]
-        await self._amend(opened, Amendment(operator, [review], message, changes, apply))
+        await self._amend(opened, Amendment(operator, [review] if review else [], message, changes, apply))
 
     async def regroup(self, request_id: UUID, said: grouping.Said, operator: Operator) -> None:
         """Where documents begin, and of what type they are; raises InvalidAnswerError by page."""
@@ -194,9 +194,10 @@ def _check_finished(request: Request | None) -> None:
         )
 
 
-def _question(opened: Opened, document: Document) -> BackofficeTask:
+def question(opened: Opened, document: Document) -> BackofficeTask:
     """What a task about this document would ask; it is never stored."""
     return BackofficeTask(
+        id=document.id,
         task_type="extraction",
         tenant_id=document.tenant_id,
         request_id=document.request_id,
@@ -205,6 +206,9 @@ def _question(opened: Opened, document: Document) -> BackofficeTask:
             "schema": [field.model_dump() for field in opened.schema(document)],
             "fields": document.fields or {},
             "extracted_data": document.extracted_data or {},
+            "doc_type": document.doc_type,
+            "page_indices": list(document.page_indices or ()),
+            "review": list(document.needs_review or ()),
         },
     )
 
@@ -220,8 +224,12 @@ def _other_than(
     return {
         name: value
         for name, value in values.items()
-        if schema[name].type != "table" and not same(value, _read(document, name), schema[name].type)
+        if not _is_same(value, _read(document, name), schema[name].type)
     }
+
+
+def _is_same(one: Any, other: Any, type_: str) -> bool:
+    return tables.is_same(one, other) if type_ == "table" else same(one, other, type_)
 
 
 def _unit_of_document(opened: Opened, document: Document) -> PipelineMessage:

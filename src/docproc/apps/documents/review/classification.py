@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents.components.page_groups import BEGINS
 from docproc.apps.documents.schemas import schemas_of
 from docproc.apps.documents.store import corrections, pages
 from docproc.apps.documents.store.corrections import Review, Said
@@ -35,13 +36,31 @@ def choices(flow: Workflow) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
+class Besides:
+    """What somebody who saw the whole file said of other pages: their types, and where documents begin."""
+
+    types: Mapping[int, str] = field(default_factory=dict)
+    begins: Mapping[int, bool] = field(default_factory=dict)
+
+    def output(self) -> dict[str, Any]:
+        if not self.types and not self.begins:
+            return {}
+        return {"besides": {"types": _by_text(self.types), "begins": _by_text(self.begins)}}
+
+
+def _by_text(values: Mapping[int, Any]) -> dict[str, Any]:
+    return {str(page): value for page, value in values.items()}
+
+
+@dataclass(frozen=True, slots=True)
 class TypeAnswer:
     """The page is of this type."""
 
     doc_type: str
+    besides: Besides = Besides()
 
     def output(self) -> dict[str, Any]:
-        return {"doc_type": self.doc_type}
+        return {"doc_type": self.doc_type, **self.besides.output()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +68,10 @@ class SplitAnswer:
     """Page index -> whether a document begins there."""
 
     begins: Mapping[int, bool]
+    besides: Besides = Besides()
 
     def output(self) -> dict[str, Any]:
-        return {"splits": {str(page): begins for page, begins in self.begins.items()}}
+        return {"splits": _by_text(self.begins), **self.besides.output()}
 
 
 def read_type(said: Mapping[str, Any], flow: Workflow) -> TypeAnswer:
@@ -62,10 +82,27 @@ def read_type(said: Mapping[str, Any], flow: Workflow) -> TypeAnswer:
         raise InvalidAnswerError(
             f"doc_type: {problem}", problems={"doc_type": problem}, remedy=f"Use one of: {', '.join(known)}"
         )
-    return TypeAnswer(doc_type)
+    return TypeAnswer(doc_type, read_besides(said, known))
 
 
-def read_split(said: Mapping[str, Any], task: BackofficeTask) -> SplitAnswer:
+def read_besides(said: Mapping[str, Any], known: Sequence[str]) -> Besides:
+    """`{"types": {"3": "letter"}, "begins": {"3": true}}`, by page index; raises InvalidAnswerError."""
+    given = said.get("besides") or {}
+    try:
+        types = {int(page): str(kind) for page, kind in (given.get("types") or {}).items()}
+        begins = {int(page): value for page, value in (given.get("begins") or {}).items()}
+        if not set(types.values()) <= set(known) or not all(isinstance(one, bool) for one in begins.values()):
+            raise ValueError
+    except (AttributeError, TypeError, ValueError):
+        raise InvalidAnswerError(
+            "besides: types and begins are by page",
+            problems={"besides": "types and begins are by page"},
+            remedy='Send besides={"types": {"3": "letter"}, "begins": {"3": true}}',
+        ) from None
+    return Besides(types, begins)
+
+
+def read_split(said: Mapping[str, Any], task: BackofficeTask, known: Sequence[str] = ()) -> SplitAnswer:
     """Every place that was asked about must be answered, and no other."""
     places = {int(doubt["pages"][1]) for doubt in asked(task)["splits"]}
     given = said.get("splits")
@@ -80,7 +117,7 @@ def read_split(said: Mapping[str, Any], task: BackofficeTask) -> SplitAnswer:
             problems={"splits": "each page that was asked about must be answered"},
             remedy=f"Send splits={{{wanted}}} with true or false",
         ) from None
-    return SplitAnswer(begins)
+    return SplitAnswer(begins, read_besides(said, known))
 
 
 async def apply_type(session: AsyncSession, task: BackofficeTask, answer: TypeAnswer) -> None:
@@ -98,10 +135,33 @@ async def apply_type(session: AsyncSession, task: BackofficeTask, answer: TypeAn
     )
 
 
+async def apply_besides(session: AsyncSession, task: BackofficeTask, besides: Besides) -> None:
+    """What was said of other pages stands with them, for this and every later grouping."""
+    if not besides.types and not besides.begins:
+        return
+    rows = {row.page_index: row for row in await pages.of_request(session, task.request_id)}
+    typed = {page: kind for page, kind in besides.types.items() if page in rows}
+    await pages.change_many(
+        session,
+        [
+            {"id": rows[page].id, "doc_type": kind, "classification_confidence": 1.0, "origin": BACKOFFICE}
+            for page, kind in typed.items()
+        ],
+    )
+    begun = {page: begins for page, begins in besides.begins.items() if page in rows}
+    await pages.change_many(
+        session,
+        [
+            {"id": rows[page].id, "marks": {**(rows[page].marks or {}), BEGINS: begins}}
+            for page, begins in begun.items()
+        ],
+    )
+
+
 def onward(message: PipelineMessage, answer: TypeAnswer | SplitAnswer) -> PipelineMessage:
     """The page goes on from its stage as the person left it."""
     if isinstance(answer, SplitAnswer):
-        payload = {**message.payload, "splits": answer.output()["splits"]}
+        payload = {**message.payload, "splits": _by_text(answer.begins)}
     else:
         told = {"doc_type": answer.doc_type, "classification_confidence": 1.0, "origin": BACKOFFICE}
         payload = {**message.payload, **told}
@@ -134,6 +194,23 @@ async def review(
         page_index=index,
     )
     return Review(of, answer.doc_type, [said], operator)
+
+
+async def reviews_besides(
+    session: AsyncSession, task: BackofficeTask, besides: Besides, operator: str
+) -> list[Review]:
+    """Types that were changed beside what was asked, as labels. Cuts that nobody asked about and nobody
+    changed were perhaps not looked at."""
+    if not besides.types:
+        return []
+    rows = {row.page_index: row for row in await pages.of_request(session, task.request_id)}
+    made = []
+    for page, kind in besides.types.items():
+        if page in rows and rows[page].doc_type != kind:
+            of = await corrections.subject_of(session, task.tenant_id, task.request_id, None, [page])
+            said = Said(CorrectionSubject.TYPE, kind, rows[page].doc_type, page_index=page)
+            made.append(Review(of, kind, [said], operator))
+    return made
 
 
 async def _split_review(

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.components import extracted
 from docproc.apps.documents.quality import reviews
-from docproc.apps.documents.review import typed
+from docproc.apps.documents.review import tables, typed
 from docproc.apps.documents.review.classification import BACKOFFICE
 from docproc.apps.documents.schemas import SchemaField
 from docproc.apps.documents.store import documents
@@ -134,6 +134,8 @@ def _least(schema: Mapping[str, SchemaField], evidence: Mapping[str, Any]) -> fl
 
 
 def _plain(spec: SchemaField, value: Any) -> Any:
+    if spec.type == "table":
+        return tables.plain(spec, value)
     return float(Decimal(value)) if spec.type == "decimal" and value is not None else value
 
 
@@ -141,9 +143,11 @@ def _settled(task: BackofficeTask, answer: FieldsAnswer, name: str) -> dict[str,
     """A person's word is certain; where it confirms what was read, that stays its source."""
     before = (asked(task).get("fields") or {}).get(name) or {}
     value = answer.values[name]
-    same = before.get("value") == value
-    page, box = answer.where.get(name, (before.get("page"), before.get("box")) if same else (None, None))
-    return {
+    is_table = isinstance(value, list)
+    same = tables.is_same(before.get("value"), value) if is_table else before.get("value") == value
+    stays = same or is_table  # a corrected table still stands where it stood
+    page, box = answer.where.get(name, (before.get("page"), before.get("box")) if stays else (None, None))
+    settled = {
         "value": value,
         "confidence": 1.0,
         "source": before.get("source", PERSON) if same else PERSON,
@@ -151,6 +155,7 @@ def _settled(task: BackofficeTask, answer: FieldsAnswer, name: str) -> dict[str,
         "page": page,
         "box": list(box) if box else None,
     }
+    return {**settled, "rows": tables.evidence(before, value)} if is_table else settled
 
 
 def onward(message: PipelineMessage, data: Mapping[str, Any]) -> PipelineMessage:
@@ -159,8 +164,12 @@ def onward(message: PipelineMessage, data: Mapping[str, Any]) -> PipelineMessage
 
 
 async def review(store: Store, task: BackofficeTask, answer: FieldsAnswer, operator: str) -> Review | None:
-    """What the person said, as labels and as a memory of the layout; computed before the transaction."""
-    texts = {name: value for name, value in answer.values.items() if value is None or isinstance(value, str)}
+    """What the person said, as labels and as a memory of the layout; computed before the transaction.
+
+    Tables are neither: nothing learns from them yet.
+    """
+    tabular = {name for name, one in schema_of(task).items() if one.type == "table"}
+    texts = {name: value for name, value in answer.values.items() if name not in tabular}
     if not texts or task.reference_id is None:
         return None
     verdict = reviews.Verdict(texts, where=answer.where, operator=operator)

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Header, Path, Query, Request
 from fastapi.responses import Response
 
 from docproc.apps.documents.http.page_images import LARGEST_WIDTH, Wanted, picture
-from docproc.apps.documents.review import grouping
+from docproc.apps.documents.review import checking, grouping
 from docproc.apps.documents.review.amending import Amending, Opened
 from docproc.apps.documents.review.classification import choices
 from docproc.apps.documents.schemas import types_of
@@ -68,6 +68,7 @@ async def one_request(request: Request, desk: DeskOf, request_id: RequestId, ope
         types=choices(opened.flow),
         type_name=partial(type_name, language_of(request, operator), added=types_of(opened.flow)),
         begins={one.page_indices[0]: one for one in opened.documents if one.page_indices},
+        written=partial(checking.shown, language=language_of(request, operator)),
         first_of_file=grouping.first_of_files(opened.pages),
         can_regroup=opened.can_regroup and len(opened.pages) <= MOST_PAGES,
     )

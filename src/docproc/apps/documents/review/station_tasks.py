@@ -64,7 +64,4 @@ async def check_fields(
         schema.rules if schema else (),
         sitting.language,
     )
-    return {
-        "problems": findings.problems, "doubts": findings.doubts, "values": findings.values,
-        "hints": findings.hints,
-    }  # fmt: skip
+    return checking.as_json(findings)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -12,10 +12,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents import reasons
 from docproc.apps.documents.components import doubts
-from docproc.apps.documents.review import extraction
+from docproc.apps.documents.review import extraction, tables
 from docproc.apps.documents.review.classification import choices, is_split
 from docproc.apps.documents.review.pace import USUAL_SECONDS
-from docproc.apps.documents.schemas import SchemaField
+from docproc.apps.documents.schemas import SchemaColumn, SchemaField
 from docproc.apps.documents.tables import Document, File, Page
 from docproc.apps.documents.texts import text
 from docproc.apps.documents.understanding.reason import Reason
@@ -149,6 +149,15 @@ async def doubts_of(session: AsyncSession, task: BackofficeTask) -> list[DoubtVi
 
 
 @dataclass(frozen=True, slots=True)
+class RowView:
+    """A row of a table, and where it stands."""
+
+    cells: Mapping[str, Any]
+    page: int | None = None
+    box: Sequence[float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FieldView:
     """A field as the machine left it."""
 
@@ -162,21 +171,22 @@ class FieldView:
     box: Sequence[float] | None
     reason: Reason | str | None
     one_of: Sequence[str] = ()
-    columns: Sequence[str] = ()
-    rows: Sequence[dict[str, Any]] = field(default_factory=tuple)
+    columns: Sequence[SchemaColumn] = ()
+    rows: Sequence[RowView] = ()
+    summed: Sequence[str] = ()  # the columns of a table whose sum is shown
 
     @property
     def is_table(self) -> bool:
         return self.type == "table"
 
 
-def fields_of(task: BackofficeTask) -> list[FieldView]:
-    """Doubtful ones first, each part in the order of the schema."""
-    views = [_field(task, one) for one in extraction.schema_of(task).values()]
+def fields_of(task: BackofficeTask, rules: Sequence[str] = ()) -> list[FieldView]:
+    """Doubtful ones first, each part in the order of the schema; `rules` are those of the type."""
+    views = [_field(task, one, rules) for one in extraction.schema_of(task).values()]
     return sorted(views, key=lambda view: not view.is_doubtful)
 
 
-def _field(task: BackofficeTask, schema: SchemaField) -> FieldView:
+def _field(task: BackofficeTask, schema: SchemaField, rules: Sequence[str]) -> FieldView:
     seen = asked(task)
     evidence = (seen.get("fields") or {}).get(schema.name) or {}
     value = evidence.get("value")
@@ -192,10 +202,15 @@ def _field(task: BackofficeTask, schema: SchemaField) -> FieldView:
         box=evidence.get("box"),
         reason=reasons.from_json(evidence),
         one_of=schema.one_of,
-        columns=[column.name for column in schema.columns],
-        rows=_rows(value) if table else (),
+        columns=schema.columns,
+        rows=_rows(value, evidence.get("rows") or ()) if table else (),
+        summed=tables.summed(schema, rules) if table else (),
     )
 
 
-def _rows(value: Any) -> list[dict[str, Any]]:
-    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+def _rows(value: Any, places: Sequence[Mapping[str, Any]]) -> list[RowView]:
+    if not isinstance(value, list):
+        return []
+    known = [*places[: len(value)], *({} for _ in value[len(places) :])]
+    beside = zip(value, known, strict=True)
+    return [RowView(row, at.get("page"), at.get("box")) for row, at in beside if isinstance(row, dict)]

@@ -1,7 +1,7 @@
 // What is this page? A number chooses, Enter confirms.
 
 import { keepDraft, keptDraft } from "/static/drafts.js";
-import { onKeys, ready, submit, task, tell, texts } from "/static/task.js";
+import { earlier, onKeys, ready, submit, task, tell, texts } from "/static/task.js";
 import { Viewer, withTools } from "/static/documents/viewer.js";
 
 const form = document.getElementById("answer");
@@ -37,8 +37,8 @@ form.addEventListener("submit", (event) => {
 });
 
 const draft = keptDraft(task);
-const kept = choices.find((choice) => choice.value === draft?.choice);
-if (kept) tell(texts.kept_draft);
+const kept = choices.find((choice) => choice.value === (draft?.choice ?? earlier?.doc_type));
+if (draft && kept) tell(texts.kept_draft);
 const first = kept ?? chosen() ?? choices[0];
 if (kept) kept.checked = true;
 first?.focus({ preventScroll: true });

@@ -3,67 +3,29 @@
 import { keepDraft, keptDraft } from "/static/drafts.js";
 import { get, post } from "/static/http.js";
 import { fill } from "/static/live.js";
-import { complain, isExplained, language, onKeys, operator, ready, submit, task, tell, texts } from "/static/task.js";
+import { base, complain, earlier, isExplained, language, onKeys, operator, ready, submit, task, tell, texts } from "/static/task.js";
+import { Field } from "/static/documents/fields.js";
+import { TableField } from "/static/documents/line_items.js";
 import { Viewer, withTools } from "/static/documents/viewer.js";
 
 const CHECK_MS = 250;
 const form = document.getElementById("answer");
 const submitButton = document.getElementById("submit");
 
-/** A field of the form: its input, what was read, and where. */
-class Field {
-  constructor(root) {
-    this.root = root;
-    this.name = root.dataset.field;
-    this.label = root.dataset.label;
-    this.type = root.dataset.type;
-    this.isDoubtful = root.dataset.doubtful === "true";
-    this.input = root.querySelector("input");
-    this.read = this.input.defaultValue;
-    const box = root.dataset.box ? root.dataset.box.split(",").map(Number) : null;
-    this.found = root.dataset.page === "" ? null : { page: Number(root.dataset.page), box };
-    this.place = null; // where a person pointed
-  }
-
-  get isChanged() {
-    return this.input.value.trim() !== this.read.trim();
-  }
-
-  get where() {
-    return this.place ?? this.found;
-  }
-
-  set(value, place = null) {
-    this.input.value = value;
-    this.place = place;
-    this.redraw();
-  }
-
-  redraw() {
-    this.root.classList.toggle("changed", this.isChanged);
-    this.root.querySelector(".revert").hidden = !this.isChanged;
-  }
-
-  say(text, kind) {
-    const line = this.root.querySelector(".say");
-    if (line.textContent !== text) line.textContent = text;
-    line.className = `say ${kind}`;
-    this.input.setAttribute("aria-invalid", String(kind === "problem"));
-  }
-}
-
-const fields = [...form.querySelectorAll(".field")].map((root) => new Field(root));
+const madeOf = (root) => (root.dataset.type === "table" ? new TableField(root, texts) : new Field(root));
+const fields = [...form.querySelectorAll(".field")].map(madeOf);
 const byName = new Map(fields.map((field) => [field.name, field]));
 const doubtful = fields.filter((field) => field.isDoubtful);
 const fieldOf = (element) => byName.get(element.closest?.(".field")?.dataset.field);
+const isTable = (field) => field?.type === "table";
 let current = null;
-let before = null; // the current field's text when it was entered
-const done = []; // what can be undone: {field, value, place}
+let before = null; // the current field as it was when it was entered
+const done = []; // what can be undone: {field, restore}
 
 const viewer = new Viewer(document.getElementById("viewer"), {
   onWord: takeWord,
   wordsOf: async (page) => {
-    const answer = await get(`/tasks/${task}/pages/${page}/words?operator=${encodeURIComponent(operator)}`);
+    const answer = await get(`${base}/pages/${page}/words?operator=${encodeURIComponent(operator)}`);
     return answer.body?.words ?? [];
   },
 });
@@ -79,20 +41,23 @@ for (const page of viewer.pages.values()) {
 
 function enter(field) {
   current = field;
-  before = { value: field.input.value, place: field.place };
+  before = field.keep();
+  show(field);
+}
+
+function show(field) {
   viewer.mark(field.where?.page, field.where?.box);
 }
 
 function remember(field) {
-  if (before && before.value !== field.input.value) done.push({ field, ...before });
-  before = { value: field.input.value, place: field.place };
+  if (before && !before.isSame()) done.push({ field, restore: before.restore });
+  before = field.keep();
 }
 
 function goTo(field) {
   const closed = field.root.closest("details:not([open])");
   if (closed) closed.open = true;
-  field.input.focus();
-  field.input.select();
+  field.focus();
 }
 
 function next() {
@@ -105,13 +70,22 @@ function next() {
 // --- changing --------------------------------------------------------------------------------------------
 
 function takeWord(word, isMore) {
-  if (!current || current.input.readOnly) return; // a lost task is only read
+  const input = current?.input;
+  if (!input || input.readOnly) return; // a lost task is only read
   remember(current);
-  const joined = isMore && current.input.value && current.place?.page === word.page;
-  const value = joined ? `${current.input.value} ${word.text}` : word.text;
-  const box = joined && current.place.box ? around(current.place.box, word.box) : word.box;
-  change(current, value, { page: word.page, box });
-  goToEnd(current.input);
+  const joined = isMore && input.value && (isTable(current) || current.place?.page === word.page);
+  const value = joined ? `${input.value} ${word.text}` : word.text;
+  if (isTable(current)) {
+    input.value = value;
+    current.redraw();
+  } else {
+    const box = joined && current.place.box ? around(current.place.box, word.box) : word.box;
+    current.set(value, { page: word.page, box });
+    show(current);
+  }
+  remember(current);
+  changed();
+  goToEnd(input);
   tell(fill(texts.filled, { field: current.label, value }));
 }
 
@@ -124,35 +98,35 @@ const around = (a, b) => [
   Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3]),
 ];
 
-function change(field, value, place = null) {
-  if (field === current && before && before.value !== value) done.push({ field, ...before });
-  field.set(value, place);
-  if (field === current) {
-    before = { value, place };
-    viewer.mark(field.where?.page, field.where?.box);
-  }
-  changed();
-}
-
 function undo() {
-  if (current?.input.readOnly) return;
+  if (current?.input?.readOnly) return;
   if (current) remember(current);
   const last = done.pop();
   if (!last) return tell(texts.nothing_to_undo);
-  last.field.set(last.value, last.place);
-  before = last.field === current ? { value: last.value, place: last.place } : before;
-  viewer.mark(last.field.where?.page, last.field.where?.box);
+  last.restore();
+  if (last.field === current) before = current.keep();
+  show(last.field);
   changed();
   tell(fill(texts.undone, { field: last.field.label }));
 }
 
 function changed() {
   keepDraft(task, {
-    values: Object.fromEntries(fields.filter((one) => one.isChanged).map((one) => [one.name, one.input.value])),
+    values: typed(),
     places: Object.fromEntries(fields.filter((one) => one.place).map((one) => [one.name, one.place])),
   });
   complain("");
   checkSoon();
+}
+
+/** Rows of a table: added, removed, split. */
+function changeRows(field, action, from) {
+  if (from.readOnly || !from.isConnected) return;
+  if (field !== current) enter(field);
+  remember(field);
+  if (!field.do(action, from)) return;
+  remember(field);
+  changed();
 }
 
 // --- checking --------------------------------------------------------------------------------------------
@@ -167,20 +141,21 @@ function checkSoon() {
 
 /** What is typed; of fields left as they were the server knows more exactly what was read. */
 const typed = () =>
-  Object.fromEntries(fields.filter((one) => one.isChanged).map((one) => [one.name, one.input.value]));
+  Object.fromEntries(fields.filter((one) => one.isChanged).map((one) => [one.name, one.typed]));
 
 async function check() {
   const mine = ++round;
-  const { status, body } = await post(`/tasks/${task}/check?lang=${language}`, { operator, values: typed() });
+  const { status, body } = await post(`${base}/check?lang=${language}`, { operator, values: typed() });
   if (status !== 200) return isExplained(status) ? { isRefused: true } : null;
   if (mine === round) showFindings(body);
   return body;
 }
 
-function showFindings({ problems, doubts, values, hints }) {
+function showFindings({ problems, doubts, values, hints, sums }) {
   for (const field of fields) {
     const name = field.name;
-    if (problems[name] && (field.isChanged || field !== current)) field.say(problems[name], "problem");
+    if (isTable(field)) showTable(field, problems, sums);
+    else if (problems[name] && (field.isChanged || field !== current)) field.say(problems[name], "problem");
     else if (doubts[name]) field.say(doubts[name], "doubt");
     else if (field.isChanged && values[name]) field.say(readAs(field, values[name]), "reading");
     else field.say("", "");
@@ -188,6 +163,12 @@ function showFindings({ problems, doubts, values, hints }) {
   const list = document.getElementById("hints");
   const items = hints.map((hint) => Object.assign(document.createElement("li"), { textContent: hint }));
   if (list.textContent !== hints.join("")) list.replaceChildren(...items);
+}
+
+function showTable(field, problems, sums) {
+  const own = Object.entries(problems).filter(([key]) => key === field.name || key.startsWith(`${field.name}.`));
+  field.say(own[0]?.[1] ?? "", own.length ? "problem" : "", Object.fromEntries(own));
+  field.showSums(sums?.[field.name]);
 }
 
 /** How an amount or a date was understood, written out. */
@@ -207,7 +188,7 @@ function settled(values) {
   const data = {};
   for (const field of fields) {
     if (field.isChanged) data[field.name] = values[field.name] ?? null;
-    else if (field.isDoubtful) data[field.name] = field.root.dataset.value || null;
+    else if (field.isDoubtful) data[field.name] = field.exact;
   }
   return data;
 }
@@ -224,16 +205,58 @@ async function send() {
 
 function pointAt(problems) {
   complain(texts.some_problems);
-  for (const [name, problem] of Object.entries(problems)) byName.get(name)?.say(problem, "problem");
-  const first = fields.find((field) => problems[field.name]);
-  if (first) goTo(first);
+  const concerned = (field) => Object.keys(problems).some((key) => key.split(".")[0] === field.name);
+  for (const field of fields.filter(concerned)) {
+    if (isTable(field)) showTable(field, problems);
+    else field.say(problems[field.name], "problem");
+  }
+  const first = fields.find(concerned);
+  if (!first) return;
+  goTo(first);
+  if (isTable(first)) first.focusProblem(problems);
 }
+
+// --- another type ----------------------------------------------------------------------------------------
+
+const typeDialog = document.getElementById("type-dialog");
+
+function askType() {
+  if (!typeDialog || submitButton.disabled) return;
+  typeDialog.showModal();
+  typeDialog.querySelector("input").focus();
+}
+
+typeDialog?.addEventListener("keydown", (event) => {
+  const choices = [...typeDialog.querySelectorAll("input")];
+  const choice = /^[1-9]$/.test(event.key) ? choices[Number(event.key) - 1] : null;
+  if (choice) {
+    choice.checked = true;
+    choice.focus();
+  }
+});
+typeDialog?.addEventListener("submit", (event) => {
+  const chosen = typeDialog.querySelector("input:checked");
+  if (event.submitter?.value === "send" && chosen) submit({ doc_type: chosen.value });
+});
+document.getElementById("wrong-type")?.addEventListener("click", askType);
 
 // --- events ----------------------------------------------------------------------------------------------
 
+const isEntry = (field, target) => field && target.tagName === "INPUT";
+
 form.addEventListener("focusin", (event) => {
   const field = fieldOf(event.target);
-  if (field && event.target === field.input && field !== current) enter(field);
+  if (!isEntry(field, event.target)) return;
+  const isOther = field !== current;
+  if (isTable(field)) {
+    if (!isOther && field.input === event.target) return;
+    field.input = event.target;
+  }
+  if (isOther) enter(field);
+  else if (isTable(field)) {
+    remember(field);
+    show(field);
+  }
 });
 form.addEventListener("input", (event) => {
   const field = fieldOf(event.target);
@@ -244,26 +267,35 @@ form.addEventListener("input", (event) => {
 });
 form.addEventListener("change", (event) => {
   const field = fieldOf(event.target);
-  if (field) remember(field);
+  if (field && field === current) remember(field);
 });
 form.addEventListener("click", (event) => {
-  const field = event.target.closest(".revert") && fieldOf(event.target);
-  if (!field || field.input.readOnly) return;
+  const field = fieldOf(event.target);
+  const action = event.target.closest("[data-row-action]")?.dataset.rowAction;
+  if (field && action) return changeRows(field, action, event.target.closest("button"));
+  if (!event.target.closest(".revert") || !field || field.input?.readOnly) return;
+  if (field !== current) enter(field);
+  remember(field);
+  field.revert();
+  remember(field);
+  changed();
   goTo(field);
-  change(field, field.read);
 });
 form.addEventListener("keydown", (event) => {
   const field = fieldOf(event.target);
-  if (!field || event.target !== field.input) return;
-  if (event.key === "Enter" && !event.ctrlKey) {
-    event.preventDefault();
+  if (!isEntry(field, event.target)) return;
+  const action = isTable(field) && event.altKey && { ArrowDown: "add", Enter: "split", Delete: "remove", Backspace: "remove" }[event.key];
+  const step = isTable(field) && !event.altKey && { ArrowUp: -1, ArrowDown: 1 }[event.key];
+  if (action) changeRows(field, action, event.target);
+  else if (step) field.move(event.target, step);
+  else if (event.key === "Enter" && !event.ctrlKey) {
     remember(field);
     next();
   } else if (event.key === "Escape") {
-    event.preventDefault();
     remember(field);
     document.getElementById("panel").focus();
-  }
+  } else return;
+  event.preventDefault();
 });
 form.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -277,6 +309,7 @@ document.addEventListener("keydown", (event) => {
 });
 onKeys({
   u: undo,
+  w: askType,
   Escape: (event) => current && event.target.closest(".viewer-part") && goTo(current), // back from the page
   Enter: (event) => {
     const own = event.target.closest("button, a, summary");
@@ -287,15 +320,21 @@ onKeys({
 
 // --- beginning -------------------------------------------------------------------------------------------
 
+/** What was typed before a reload; else what the person had said before taking it back. */
 const draft = keptDraft(task);
+for (const field of draft ? [] : fields) {
+  if (isTable(field) && earlier?.extracted_data && field.name in earlier.extracted_data) field.set(earlier.extracted_data[field.name]);
+  else if (field.root.dataset.said !== undefined) field.set(field.root.dataset.said);
+}
 for (const [name, value] of Object.entries(draft?.values ?? {})) {
   byName.get(name)?.set(value, draft.places?.[name] ?? null);
 }
 if (Object.keys(draft?.values ?? {}).length) tell(texts.kept_draft);
 const begun = fieldOf(document.activeElement);
-if (begun) {
+if (isEntry(begun, document.activeElement)) {
+  if (isTable(begun)) begun.input = document.activeElement;
   enter(begun);
-  if (!begun.isChanged) begun.input.select(); // else somebody was faster than this script
+  if (!begun.isChanged) document.activeElement.select(); // else somebody was faster than this script
 } else if (doubtful.length) goTo(doubtful[0]);
 else submitButton.focus();
 check().catch(() => {});

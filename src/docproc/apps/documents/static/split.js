@@ -1,7 +1,7 @@
 // Does a document begin here? 1 and 2 answer one place after the other, Enter confirms all.
 
 import { keepDraft, keptDraft } from "/static/drafts.js";
-import { onKeys, ready, submit, task, tell, texts } from "/static/task.js";
+import { earlier, onKeys, ready, submit, task, tell, texts } from "/static/task.js";
 import { Viewer, withTools } from "/static/documents/viewer.js";
 
 const form = document.getElementById("answer");
@@ -65,7 +65,7 @@ form.addEventListener("submit", (event) => {
 });
 
 const draft = keptDraft(task);
-for (const [page, begins] of draft?.splits ?? []) {
+for (const [page, begins] of draft?.splits ?? Object.entries(earlier?.splits ?? {})) {
   const choice = form.querySelector(`input[name="split-${CSS.escape(page)}"][value="${begins ? 1 : 0}"]`);
   if (choice) choice.checked = true;
 }

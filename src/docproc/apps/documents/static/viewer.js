@@ -42,7 +42,7 @@ export class Viewer {
   };
 
   fitPage = () => {
-    const first = this.pages.values().next().value;
+    const first = [...this.pages.values()].find((page) => !page.hidden);
     if (!first) return;
     const tall = this.#ratio(first) * this.#width(1);
     this.zoom = Math.min(1, (this.root.clientHeight - 16) / tall);
@@ -89,8 +89,18 @@ export class Viewer {
       page.dataset.ratio = picture.naturalHeight / picture.naturalWidth;
       this.layout();
     };
-    picture.addEventListener("load", known);
-    if (picture.complete) known();
+    page.classList.add("loading");
+    const arrived = () => page.classList.remove("loading");
+    picture.addEventListener("load", () => (arrived(), known()));
+    picture.addEventListener("error", () => {
+      arrived();
+      page.classList.add("broken");
+    });
+    if (picture.complete && picture.src) {
+      arrived();
+      known();
+      if (!picture.naturalWidth) page.classList.add("broken");
+    }
   }
 
   // --- places
@@ -201,6 +211,6 @@ export function withTools(viewer, onKeys) {
   });
   onKeys({
     "+": viewer.larger, "-": viewer.smaller, 0: viewer.fitWidth, f: viewer.fitPage, r: viewer.rotate,
-    t: showText, v: () => viewer.root.focus(),
+    ...(panel ? { t: showText } : {}), v: () => viewer.root.focus(),
   });
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -218,6 +218,26 @@ async def remove(session: AsyncSession, request_id: UUID) -> int:
         await session.execute(delete(table).where(table.c.document_id.in_(ids)))
     await session.execute(delete(TABLE).where(TABLE.c.request_id == request_id))
     return len(document_ids)
+
+
+async def forget(
+    session: AsyncSession,
+    request_id: UUID,
+    document_id: UUID | None,
+    page_indices: Collection[int],
+    *,
+    operator: str,
+    since: datetime,
+) -> None:
+    """What a person said of a document, or of pages, since that moment was taken back."""
+    mine = (TABLE.c.request_id == request_id, TABLE.c.operator == operator, TABLE.c.created_at >= since)
+    if document_id is not None:
+        await session.execute(delete(TABLE).where(*mine, TABLE.c.document_id == document_id))
+        for table in (KEYS, LAYOUTS):
+            await session.execute(delete(table).where(table.c.document_id == document_id))
+    else:
+        of_pages = TABLE.c.subject != CorrectionSubject.FIELD, TABLE.c.page_index.in_(list(page_indices))
+        await session.execute(delete(TABLE).where(*mine, *of_pages))
 
 
 async def listing(

@@ -101,6 +101,10 @@ async def remove(session: AsyncSession, request_id: UUID, ids: Collection[UUID])
     )
 
 
+async def is_there(session: AsyncSession, document_id: UUID | None) -> bool:
+    return await session.scalar(select(Document.id).where(Document.id == document_id)) is not None
+
+
 async def change_many(session: AsyncSession, changes: Sequence[Mapping[str, Any]]) -> None:
     """The same columns of many documents, found by `id`."""
     now = utc_now()

@@ -12,8 +12,9 @@ from fastapi.responses import HTMLResponse, Response
 from docproc.engine.message import utc_now
 from docproc.engine.store.task_tables import Operator
 from docproc.errors import NotAllowedError
+from docproc.people import undoing
 from docproc.people.desk import Desk
-from docproc.people.listing import Counter, Outline, lines, outline
+from docproc.people.listing import Counter, Outline, grouped, lines, outline
 from docproc.people.station import pages
 from docproc.people.station.context import DeskOf, Viewer, who_of
 from docproc.people.texts import raw
@@ -29,6 +30,8 @@ SCRIPT_TEXTS = (
     "nothing_left",
     "overdue",
     "gone_not_allowed",
+    "opening",
+    "undo_too_late",
 )
 
 _COUNTERS: WeakKeyDictionary[Desk, Counter] = WeakKeyDictionary()
@@ -44,6 +47,8 @@ async def queue_page(request: Request, desk: DeskOf) -> Response:
         return pages.page(request, "who.html", None)
     language = pages.language_of(request, operator)
     context = await _context(desk, await _outline(desk, operator), language)
+    async with desk.store.reading() as session:
+        context["answers"] = await undoing.recent(session, operator, desk.kinds, language, utc_now())
     texts = {key: raw(language, key) for key in SCRIPT_TEXTS}
     is_done = "done" in request.query_params
     return pages.page(request, "queue.html", operator, texts=texts, is_done=is_done, **context)
@@ -80,4 +85,4 @@ def _counter(desk: Desk) -> Counter:
 async def _context(desk: Desk, listed: Outline, language: str) -> dict[str, Any]:
     async with desk.store.reading() as session:
         found = await lines(session, listed, desk.kinds, language)
-    return {"listing": listed, "lines": found}
+    return {"listing": listed, "groups": grouped(found)}

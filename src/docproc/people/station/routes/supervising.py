@@ -20,7 +20,7 @@ from docproc.http import problems
 from docproc.people.sign_in import gate
 from docproc.people.station import pages
 from docproc.people.station.context import Supervisor
-from docproc.people.station.telling import Telling, span, when
+from docproc.people.station.telling import Telling, span
 
 # The name of the route with a request's page, if an application has one: `{request_id}` in its path.
 REQUEST_PAGE = "supervised_request"
@@ -95,7 +95,6 @@ def shown(
         "state_name": telling.state,
         "deed": telling.deed,
         "said": telling.said,
-        "when": when,
         "span": span,
         "now": utc_now(),
         "was_done": "done" in request.query_params,

@@ -17,6 +17,7 @@ from docproc.engine.store.task_tables import Operator
 from docproc.errors import InvalidAnswerError, NotAllowedError
 from docproc.people.availability import DAYS
 from docproc.people.desk import Desk
+from docproc.people.listing import files_of, met_deadlines
 from docproc.people.station.context import DeskOf, Said
 from docproc.people.station.routes.supervising import Chief, SupervisorRoute, done, shown
 from docproc.people.store import claims, supervision
@@ -42,9 +43,20 @@ async def queue(request: Request, desk: DeskOf, operator: Chief) -> Response:
         members = await staff.everybody(session, operator.tenant_id, now)
         queues = await supervision.queues(session, operator.tenant_id)
         tasks = await supervision.open_tasks(session, operator.tenant_id, SHOWN_TASKS)
+        names = await files_of(session, {task.request_id for task in tasks})
+        met = await met_deadlines(session, [task.id for task in tasks], now)
     lines = overview.lines(queues, members, desk.kinds)
     active = [one.operator.username for one in members if one.operator.is_active]
-    return shown(request, "supervisor_queue.html", operator, lines=lines, tasks=tasks, people=active)
+    return shown(
+        request,
+        "supervisor_queue.html",
+        operator,
+        lines=lines,
+        tasks=tasks,
+        people=active,
+        names=names,
+        met=met,
+    )
 
 
 @router.post("/tasks/{task_id}/release")
@@ -190,10 +202,11 @@ async def audit(
     )
     async with desk.store.reading() as session:
         found = await supervision.audit(session, wanted, AUDIT_LINES + 1)
+        names = await files_of(session, {line.request_id for line in found if line.request_id})
     asked = {"person": person, "of": of, "since": since, "until": until}
     more = found[AUDIT_LINES - 1].id if len(found) > AUDIT_LINES else None
     lines = found[:AUDIT_LINES]
-    return shown(request, "supervisor_audit.html", operator, lines=lines, asked=asked, more=more)
+    return shown(request, "supervisor_audit.html", operator, lines=lines, asked=asked, more=more, names=names)
 
 
 def _request_id(text: str) -> UUID | None:

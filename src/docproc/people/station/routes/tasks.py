@@ -133,6 +133,14 @@ async def submit(desk: DeskOf, task_id: TaskId, operator: Actor, said: Said) -> 
     return ActionResult(task_id=task_id, status="completed")
 
 
+@router.post("/tasks/{task_id}/undo", openapi_extra=_NOTHING, summary="Take an answer back")
+async def undo(desk: DeskOf, task_id: TaskId, operator: Actor) -> ActionResult:
+    """One's own, for an hour: the question is open again, in the same hands. What was said stands until it is
+    said anew; an answer of the request that has gone out by then is amended. 409 when it is too late."""
+    task = await desk.undo(task_id, operator)
+    return ActionResult(task_id=task.id, status=task.status)
+
+
 @router.post("/tasks/{task_id}/cannot-read", openapi_extra=_REASON, summary="Nobody can answer it")
 async def cannot_read(desk: DeskOf, task_id: TaskId, operator: Actor, said: Said) -> ActionResult:
     await desk.cannot_read(task_id, operator, str(said.get("reason") or ""))

@@ -7,11 +7,14 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from docproc.engine.message import utc_now
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.errors import UnknownTaskError
 from docproc.http import problems
+from docproc.people import undoing
 from docproc.people.desk import Desk
 from docproc.people.kinds import asked
+from docproc.people.listing import met_deadlines
 from docproc.people.standing import Standing, standing
 from docproc.people.station import pages
 from docproc.people.station.context import DeskOf, TaskId, Viewer
@@ -23,8 +26,18 @@ router = APIRouter(include_in_schema=False)
 # What the script of every task page says; the rest is in the pages.
 SCRIPT_TEXTS = (
     "sending", "sent", "not_sent", "lost", "kept_draft", "some_problems", "skip_title", "escalate_title",
-    "cannot_read_title", "overdue", "signed_out",
+    "cannot_read_title", "overdue", "signed_out", "undo_too_late", "was_taken_back",
 )  # fmt: skip
+
+
+# What `work.html` needs to know; pages that are no task's change some of it.
+COMMON: dict[str, Any] = {
+    "earlier": None,  # what was said before it was taken back
+    "last_answer": None,  # that can be taken back
+    "is_met": False,  # the deadline, without this task
+    "back": "",  # where sending leads, if not to the next task
+    "is_correction": False,  # of something finished: there is nothing to hand on
+}
 
 
 @router.get("/tasks/{task_id}")
@@ -64,14 +77,21 @@ async def _work(request: Request, desk: Desk, task: BackofficeTask, operator: Op
     sitting, telling = await desk.sitting(task, operator, language), Telling.of(request, language)
     async with desk.store.reading() as session:
         shown = await desk.kinds[task.task_type].shown(session, sitting)
+        given = await undoing.recent(session, operator, desk.kinds, language, utc_now())
+        is_met = bool(await met_deadlines(session, [task.id], utc_now()))
     # As the script fills it in: its `{values}` stay.
     words = {key: raw(language, key) for key in SCRIPT_TEXTS}
     common: dict[str, Any] = {
+        **COMMON,
         "task": task,
         "kind": task.task_type,
         "asked": asked(task),
         "label": telling.label,
         "said": telling.said,
         "texts": {**words, **shown.script_texts},
+        "earlier": undoing.earlier(task),
+        "last_answer": given[0] if given else None,
+        "is_met": is_met,
+        "base": f"/tasks/{task.id}",
     }
     return pages.page(request, shown.template, operator, **{**common, **shown.context})

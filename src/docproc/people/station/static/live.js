@@ -40,12 +40,26 @@ export function runClocks(late) {
 }
 
 function showTime(time, late) {
+  if (time.dataset.kind === "moment") return showMoment(time);
   const moment = Date.parse(time.dateTime);
   const ms = time.dataset.kind === "age" ? Date.now() - moment : moment - Date.now();
   const text = short(Math.abs(ms) / 1000);
   const shown = ms < 0 && time.dataset.kind === "left" ? fill(late, { time: text }) : text;
   if (time.textContent !== shown) time.textContent = shown;
-  time.classList.toggle("late", time.dataset.kind === "left" && ms < 15 * 60 * 1000);
+  // Red is what is late; what soon will be stands out without it.
+  time.classList.toggle("late", time.dataset.kind === "left" && ms < 0);
+  time.classList.toggle("soon", time.dataset.kind === "left" && ms >= 0 && ms < 15 * 60 * 1000);
+}
+
+/** A moment by the clock of whoever looks; the day only where it is another one. */
+function showMoment(time) {
+  if (time.dataset.local) return;
+  time.dataset.local = "true";
+  const moment = new Date(time.dateTime);
+  const today = moment.toDateString() === new Date().toDateString();
+  const style = today && !time.dataset.full ? { timeStyle: "short" } : { dateStyle: "short", timeStyle: time.dataset.full ?? "short" };
+  time.textContent = moment.toLocaleString(document.documentElement.lang, style);
+  time.title = moment.toLocaleString(document.documentElement.lang, { dateStyle: "full", timeStyle: "long" });
 }
 
 function short(seconds) {

@@ -43,7 +43,8 @@ function swap(html) {
   announce(before, waiting());
 }
 
-const buttons = () => [...rows.querySelectorAll("button[data-task]")];
+const buttons = () => [...rows.querySelectorAll("button[data-key]")];
+const tasks = () => [...rows.querySelectorAll("button[data-task]")];
 const byKey = (key) => buttons().find((button) => button.dataset.key === key);
 const waiting = () => Number(rows.querySelector("[data-pending]").dataset.pending);
 
@@ -59,6 +60,20 @@ async function follow() {
   }
 }
 
+/** All tasks of a file that are answered on one page. */
+async function takeTogether(address) {
+  const answer = await post(address, { operator });
+  if (answer.status === 200) return location.assign(`${address}?operator=${encodeURIComponent(operator)}`);
+  tell(answer.status === 409 ? texts.taken_by_other : texts.unreachable);
+  await look();
+}
+
+async function takeBack(id) {
+  const answer = await post(`/tasks/${id}/undo`, { operator });
+  if (answer.status === 200) return location.assign(taskAddress(id, operator));
+  tell(answer.status === 409 ? texts.undo_too_late : texts.unreachable);
+}
+
 async function take(id) {
   const answer = await post(`/tasks/${id}/claim`, { operator });
   if (answer.status === 200) return location.assign(taskAddress(id, operator));
@@ -68,11 +83,23 @@ async function take(id) {
 }
 
 const start = document.getElementById("start");
-const attempt = (job) => job().catch(() => tell(texts.unreachable));
+/** While a page opens, its button says so: nobody wonders whether the key was pressed. */
+const attempt = async (job, button = start) => {
+  if (queue.getAttribute("aria-busy") === "true") return;
+  queue.setAttribute("aria-busy", "true");
+  button.classList.add("busy");
+  try {
+    await job();
+  } catch {
+    tell(texts.unreachable);
+  }
+  queue.setAttribute("aria-busy", "false");
+  button.classList.remove("busy");
+};
 const begin = () =>
   attempt(async () => {
     if (await openNext(operator)) return;
-    const first = buttons()[0]; // what is on the list can be taken, too
+    const first = tasks()[0]; // what is on the list can be taken, too
     if (first) await take(first.dataset.task);
     else tell(texts.nothing_left);
   });
@@ -80,7 +107,12 @@ const begin = () =>
 start.addEventListener("click", begin);
 rows.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-task]");
-  if (button) attempt(() => take(button.dataset.task));
+  if (button) attempt(() => take(button.dataset.task), button);
+  const together = event.target.closest("button[data-together]");
+  if (together) attempt(() => takeTogether(together.dataset.together), together);
+});
+document.querySelectorAll("[data-undo]").forEach((button) => {
+  button.addEventListener("click", () => attempt(() => takeBack(button.dataset.undo), button));
 });
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target)) return;

@@ -2,13 +2,17 @@
 
 import { forgetDraft } from "/static/drafts.js";
 import { post } from "/static/http.js";
-import { isTyping, openNext, queueAddress, runClocks, whilePresent } from "/static/live.js";
+import { isTyping, openNext, queueAddress, runClocks, taskAddress, whilePresent } from "/static/live.js";
 
 const BEAT_MS = 10_000;
 const byId = (id) => document.getElementById(id);
 const work = byId("work");
 
 export const task = work.dataset.task;
+/** Where this page's own addresses begin: a task's, or a document's that a supervisor corrects. */
+export const base = work.dataset.base;
+/** What the person had said before taking it back; null for a new question. */
+export const earlier = JSON.parse(work.dataset.earlier ?? "null");
 export const operator = work.dataset.operator;
 export const texts = JSON.parse(work.dataset.texts);
 export const language = document.documentElement.lang;
@@ -37,13 +41,13 @@ export async function submit(answer, onProblems = () => {}) {
 }
 
 /** One action at a time; gives whether it was done. */
-async function act(action, body, onProblems = () => {}) {
+export async function act(action, body, onProblems = () => {}) {
   if (isLost || isBusy) return false;
   setBusy(true);
   tell(texts.sending);
   complain("");
   try {
-    const { status, body: said } = await post(`/tasks/${task}/${action}`, { ...body, operator });
+    const { status, body: said } = await post(`${base}/${action}`, { ...body, operator });
     if (status === 200) return true;
     tell("");
     if (!isExplained(status)) refuse(said?.error, onProblems);
@@ -71,12 +75,22 @@ function refuse(error, onProblems) {
 
 function setBusy(busy) {
   isBusy = busy;
+  work.setAttribute("aria-busy", String(busy));
   byId("submit").disabled = busy || isLost;
 }
 
-/** The task is done with: on to the next, or back to the list. */
+async function takeBack(button) {
+  if (isBusy) return;
+  const answer = await post(`/tasks/${button.dataset.undo}/undo`, { operator }).catch(() => null);
+  if (answer?.status === 200) return location.assign(taskAddress(button.dataset.undo, operator));
+  complain(answer?.status === 409 ? texts.undo_too_late : texts.not_sent);
+  if (answer?.status === 409) button.hidden = true;
+}
+
+/** The task is done with: on to the next, or back to the list; or where the page says. */
 async function goOn() {
   forgetDraft(task);
+  if (work.dataset.back) return location.assign(work.dataset.back);
   tell(texts.sent);
   try {
     if (!(await openNext(operator))) location.assign(queueAddress(operator, "&done=1"));
@@ -94,6 +108,7 @@ function lose() {
   byId("lost").hidden = false;
   work.classList.add("is-lost");
   document.querySelectorAll("[data-action]").forEach((button) => (button.disabled = true));
+  document.querySelectorAll("[data-row-action]").forEach((button) => (button.disabled = true));
   document.querySelectorAll("#panel input").forEach((input) => {
     if (input.type === "radio") input.disabled = true;
     else input.readOnly = true; // to be read and copied
@@ -133,6 +148,7 @@ document.addEventListener("click", (event) => {
   if (action === "release") giveBack();
   else if (action) askReason(action);
 });
+byId("undo")?.addEventListener("click", (event) => takeBack(event.currentTarget));
 byId("help").addEventListener("click", () => byId("help-dialog").showModal());
 byId("lost-next").addEventListener("click", goOn);
 
@@ -147,6 +163,7 @@ onKeys({
   s: () => askReason("skip"),
   x: () => askReason("cannot-read"),
   e: () => askReason("escalate"),
+  b: () => byId("undo") && takeBack(byId("undo")),
   "?": () => byId("help-dialog").showModal(),
 });
 
@@ -166,9 +183,10 @@ document.addEventListener("keydown", (event) => {
 // --- signs of life -----------------------------------------------------------------------------------------
 
 async function beat() {
-  const { status, body } = await post(`/tasks/${task}/heartbeat`, { operator });
+  const { status, body } = await post(work.dataset.beat, { operator });
   if (status === 200 && body && !body.holds && !isBusy) lose();
 }
 
-whilePresent(BEAT_MS, beat, () => !isLost && !isBusy);
+// Whoever corrects what is finished holds no task, and is not there for others.
+if (work.dataset.beat) whilePresent(BEAT_MS, beat, () => !isLost && !isBusy);
 runClocks(texts.overdue);
