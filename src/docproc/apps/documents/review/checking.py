@@ -21,7 +21,11 @@ from docproc.engine.store.task_tables import BackofficeTask
 from docproc.people.kinds import asked
 from docproc.reading.page import Source
 
-EXAMPLES = {"decimal": ("1250.00", "1.250,00"), "date": ("2026-03-12", "12/03/2026")}
+EXAMPLES = {
+    "integer": ("1250", "1250"),
+    "decimal": ("1250.00", "1.250,00"),
+    "date": ("2026-03-12", "12/03/2026"),
+}
 # One mark and groups of three digits: thousands, in the convention of whoever types.
 _THOUSANDS = {"es": re.compile(r"-?\d{1,3}(\.\d{3})+"), "en": re.compile(r"-?\d{1,3}(,\d{3})+")}
 # Signs of rules as people write them.
@@ -89,7 +93,7 @@ def _check_value(schema: SchemaField, value: str | None, language: str, findings
 
 
 def _plain(schema: SchemaField, written: Any, language: str) -> Any:
-    if schema.type != "decimal" or not isinstance(written, str):
+    if schema.type not in ("decimal", "integer") or not isinstance(written, str):
         return written
     if _THOUSANDS[language].fullmatch(written.strip()):
         return re.sub(r"[.,]", "", written)
