@@ -103,7 +103,7 @@ def _understand(given: tuple[Paper, Schemas]) -> int:
     kinds = []
     for page in read:
         found = classify(page)
-        kinds.append(PageKind(found.doc_type, found.confidence, marks(page)))
+        kinds.append(PageKind(found.doc_type, found.confidence, marks(page), looks=found.scores))
     groups = boundaries.group(kinds)
     for group in groups:
         if asked := schemas.get(group.doc_type):

@@ -48,3 +48,23 @@ def test_doubtful_line_is_compared_with_all_symbols(sure: float, read: str) -> N
     narrow = rapid.NarrowRecognizer(Request(likely, features), layer, ["blank", "a", "中"], [0, 1])
     line = numpy.zeros((1, 3, 48, 64), dtype=numpy.float32)
     assert [character[0] for character in narrow.characters(line, 1.0)] == [read]
+
+
+def characters(text: str, sure: float) -> list[tuple[str, float, float]]:
+    return [(sign, place / len(text), sure) for place, sign in enumerate(text)]
+
+
+@pytest.mark.parametrize(
+    ("narrow", "whole", "read"),
+    [
+        # An ideograph in a Spanish line is a misreading, however sure it is.
+        (characters("Importe 6 total", 0.6), characters("Importe 音 total", 0.95), "Importe 6 total"),
+        # A line of ideographs is one, if it is read more surely so.
+        (characters("FETE", 0.55), characters("发票号码", 0.9), "发票号码"),
+        (characters("FETE", 0.65), characters("发票号码", 0.6), "FETE"),
+    ],
+)
+def test_line_is_read_in_the_script_it_is_written_in(
+    narrow: list[tuple[str, float, float]], whole: list[tuple[str, float, float]], read: str
+) -> None:
+    assert "".join(sign for sign, _, _ in rapid.in_script(narrow, whole)) == read

@@ -16,6 +16,16 @@ class Language(StrEnum):
     ES = "es"
     EN = "en"
     BOTH = "both"
+    # Invoices only.
+    FR = "fr"
+    DE = "de"
+    IT = "it"
+    PT = "pt"
+    NL = "nl"
+    CA = "ca"
+    GL = "gl"
+    EU = "eu"
+    EUROPE = "europe"
 
 
 class Form(StrEnum):
@@ -48,7 +58,9 @@ def samples(
     ),
     seed: int = typer.Option(1, "--seed", help="The same seed gives the same documents"),
     count: int = typer.Option(1, "--count", min=1, help="Files of each kind, language and form"),
-    language: Language = typer.Option(Language.BOTH, "--language", help="Of the documents"),
+    language: Language = typer.Option(
+        Language.BOTH, "--language", help="Of the documents; other than es and en only invoices"
+    ),
     form: Form = typer.Option(Form.BOTH, "--form", help="With a text layer, or as pictures"),
     kind: Kind = typer.Option(Kind.ALL, "--kind", help="Only one kind"),
     layouts: Layouts = typer.Option(Layouts.ALL, "--layouts", help="Those to train on, or those held out"),
@@ -63,7 +75,7 @@ def samples(
             directory,
             seed=seed,
             count=count,
-            languages=("es", "en") if language is Language.BOTH else (language.value,),
+            languages=_languages(language),
             forms=("digital", "scan") if form is Form.BOTH else (form.value,),
             kinds=None if kind is Kind.ALL else (kind.value,),
             layouts=layouts.value,
@@ -78,6 +90,16 @@ def samples(
     where = escape(f"{len(written)} files in {directory}, labels in {labels}")
     line = f"{where}. Try: [bold]docproc run {escape(str(example))}[/]"
     console.print(line, highlight=False, soft_wrap=True)
+
+
+def _languages(chosen: Language) -> tuple[str, ...]:
+    """`europe` are all but Spanish and English."""
+    own, many = (Language.ES, Language.EN), (Language.BOTH, Language.EUROPE)
+    if chosen is Language.BOTH:
+        return tuple(each.value for each in own)
+    if chosen is Language.EUROPE:
+        return tuple(each.value for each in Language if each not in (*own, *many))
+    return (chosen.value,)
 
 
 def _bar() -> Progress:

@@ -42,7 +42,7 @@ class SchemaField(Strict):
     """A field of a document type: how it is found, and what a right value looks like."""
 
     name: FieldName
-    type: Literal["string", "decimal", "date", "table"] = "string"
+    type: Literal["string", "integer", "decimal", "date", "table"] = "string"
     required: bool = False
     # False: what is not sure is left out instead of asking a person.
     review: bool = True
@@ -75,8 +75,8 @@ class SchemaField(Strict):
             raise ValueError("a field of type `table` has `columns`, and only such a field")
         if (self.pattern or self.one_of) and self.type != "string":
             raise ValueError("`pattern` and `one_of` are for fields of type `string`")
-        if (self.min or self.max) and self.type not in ("decimal", "date"):
-            raise ValueError("`min` and `max` are for fields of type `decimal` or `date`")
+        if (self.min or self.max) and self.type not in ("integer", "decimal", "date"):
+            raise ValueError("`min` and `max` are for fields of type `integer`, `decimal` or `date`")
         self._check_validators()
         self._check_values()
         return self
@@ -86,7 +86,8 @@ class SchemaField(Strict):
             if name not in validate.KINDS:
                 known = ", ".join(sorted(validate.KINDS))
                 raise ValueError(f"no validator is called {name!r}; there are {known}")
-            if (wanted := validate.TYPES.get(name, "string")) != self.type:
+            wanted = validate.TYPES.get(name, "string")
+            if wanted != ("decimal" if self.type == "integer" else self.type):
                 raise ValueError(f"the validator {name!r} is for fields of type `{wanted}`")
 
     def _check_values(self) -> None:

@@ -97,8 +97,12 @@ class Document(Tenanted, Base):
     doc_type_confidence: Mapped[float | None] = mapped_column(Float)
     boundary_confidence: Mapped[float | None] = mapped_column(Float)
     doubts: Mapped[Any | None] = mapped_column(Strings)
+    # A digest of what tells it from all others (issuer, number, total), to find the same one sent twice.
+    identity: Mapped[str | None] = mapped_column(String(32))
     created_at: Mapped[datetime] = mapped_column(Moment, default=utc_now)
     updated_at: Mapped[datetime] = mapped_column(Moment, default=utc_now, onupdate=utc_now)
+
+    __table_args__ = (Index("ix_documents_identity", "identity", "tenant_id"),)
 
 
 class Page(Tenanted, Base):

@@ -39,6 +39,12 @@ def _is_european(symbol: str) -> bool:
     return all(ord(sign) < _FIRST_IDEOGRAPH or ord(sign) in _FULL_WIDTH for sign in symbol)
 
 
+def is_other_script(text: str) -> bool:
+    """Whether a line is in ideographs: most of its letters are. One among Latin letters is misread."""
+    letters = [sign for sign in text if sign.isalpha()]
+    return 2 * sum(not _is_european(sign) for sign in letters) > len(letters)
+
+
 def narrowed(model: Any, kept: Sequence[int]) -> tuple[Any, Layer] | None:
     """An OpenVINO model with likelihoods of the kept symbols and features as outputs, and the whole layer.
 

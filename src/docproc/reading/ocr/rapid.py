@@ -36,7 +36,9 @@ _LEAST_WIDTH = 64
 _LEAST_SIDE = 3
 _WIDEST = 3200
 _LEAST_CONFIDENCE = 0.5
-_DOUBTFUL = 0.7  # lines read with less are compared with the symbols of all alphabets
+# Lines read with less are compared with the symbols of all alphabets; what comes out counts only where the
+# line is one of another script, and read more surely so.
+_DOUBTFUL = 0.7
 
 
 def make() -> RapidEngine:
@@ -116,13 +118,19 @@ class RapidEngine:
 class WholeRecognizer:
     """The recognizer as it comes."""
 
-    def __init__(self, session: Any, symbols: list[str]) -> None:
+    def __init__(self, session: Any, symbols: list[str], kept: list[int]) -> None:
         self._session = session
         self._symbols = symbols
+        self._kept = kept
 
     def characters(self, line: Pixels, stretch: float) -> list[Character]:
         """What is written on a line, which is padded to `stretch` times its width."""
-        return _decoded(self._session(line)[0], self._symbols, stretch)
+        likely = self._session(line)[0]
+        whole = _decoded(likely, self._symbols, stretch)
+        if all(_is_narrow(sign) for sign, _, _ in whole):
+            return whole
+        narrow = _decoded(likely[:, self._kept], [self._symbols[number] for number in self._kept], stretch)
+        return in_script(narrow, whole)
 
 
 class NarrowRecognizer:
@@ -140,7 +148,19 @@ class NarrowRecognizer:
         if not found or _sureness(found) >= _DOUBTFUL:
             return found
         features = self._request.get_output_tensor(1).data[0]
-        return _decoded(self._layer.likelihood(features), self._symbols, stretch)
+        return in_script(found, _decoded(self._layer.likelihood(features), self._symbols, stretch))
+
+
+def in_script(narrow: list[Character], whole: list[Character]) -> list[Character]:
+    """Of two readings of a line, by European symbols and by all, the one in the script it is written in."""
+    if not narrow or not whole:
+        return narrow or whole
+    is_other = alphabet.is_other_script("".join(sign for sign, _, _ in whole))
+    return whole if is_other and _sureness(whole) > _sureness(narrow) else narrow
+
+
+def _is_narrow(sign: str) -> bool:
+    return alphabet.european(["", sign]) == [0, 1]
 
 
 def _recognizer(loaded: Any, runtime: Runtime, threads: int) -> WholeRecognizer | NarrowRecognizer:
@@ -149,7 +169,7 @@ def _recognizer(loaded: Any, runtime: Runtime, threads: int) -> WholeRecognizer 
     kept = alphabet.european(raw)
     found = alphabet.narrowed(loaded.session.model, kept) if runtime == "openvino" else None
     if found is None:
-        return WholeRecognizer(loaded.session, symbols)
+        return WholeRecognizer(loaded.session, symbols, kept)
     import openvino  # type: ignore[import-untyped]  # it has no types
 
     model, layer = found

@@ -87,6 +87,8 @@ class Cast:
     country: str = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.language not in COUNTRIES:  # a paper in another language, with people and places of Spain
+            self.language = "es"
         self.country = self.random.choice(COUNTRIES[self.language])
 
     @property

@@ -8,7 +8,7 @@ from random import Random
 
 from docproc_samples.drawing import layouts as all_layouts
 from docproc_samples.drawing import scan
-from docproc_samples.drawing.cast import Cast
+from docproc_samples.drawing.cast import COUNTRIES, Cast
 from docproc_samples.drawing.labels import Sample, write_labels
 from docproc_samples.drawing.layout import Choice
 from docproc_samples.drawing.packets import draw_document, packet
@@ -39,7 +39,7 @@ def write(
     the last one's name.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    wanted = _wanted(kinds or KINDS, languages, forms, count)
+    wanted = [one for one in _wanted(kinds or KINDS, languages, forms, count) if _is_drawn(one[0], one[1])]
     samples: list[Sample] = []
     for kind, language, form, number in wanted:
         if kind == PACKET:
@@ -51,6 +51,11 @@ def write(
             progress(len(samples), len(wanted), sample.path.name)
     write_labels(directory, samples)
     return samples
+
+
+def _is_drawn(kind: str, language: str) -> bool:
+    """Spanish and English have all kinds; other languages those that somebody drew."""
+    return language in COUNTRIES or (kind != PACKET and bool(all_layouts.of(kind, language)))
 
 
 def _wanted(
@@ -75,7 +80,12 @@ def _single(
     variant = seed + number + (form == "scan") * 2 + (language == "en")
     possible = all_layouts.of(kind, language, choice)
     sheet = Sheet()
-    document = draw_document(sheet, kind, Cast(random, language), possible[variant % len(possible)])
+    document = draw_document(
+        sheet,
+        kind,
+        Cast(random, language),
+        possible[variant % len(possible)],
+    )
     content, suffix = sheet.finish(), ".pdf"
     if form == "scan":
         pages = list(scan.scan(content, random).values())

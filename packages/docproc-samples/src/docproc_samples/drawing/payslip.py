@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import calendar
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
@@ -29,6 +30,10 @@ EXTRAS = (
     "Quebranto moneda",
     "Complemento ad personam", "Plus vestuario", "Dietas", "Plus responsabilidad", "A cuenta convenio",
 )  # fmt: skip
+
+
+# Before the period, but no part of it.
+_PERIOD_WORDS = re.compile(r"^(?:del|mens|desde)\s+", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,7 @@ class Payslip:
             "employee_name": self.person.name,
             "gross_amount": str(self.gross),
             "net_amount": str(self.net),
-            "period": self.period,
+            "period": _PERIOD_WORDS.sub("", self.period),
             "employee_tax_id": self.person.tax_id,
         }
 

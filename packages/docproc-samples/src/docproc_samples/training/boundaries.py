@@ -53,7 +53,12 @@ def _seen(packet: Packet) -> Seen:
     for kind, pages in packet:
         for number, page in enumerate(pages):
             classified = classify(page)
-            seen = PageKind(classified.doc_type, classified.confidence, boundaries.marks(page))
+            seen = PageKind(
+                classified.doc_type,
+                classified.confidence,
+                boundaries.marks(page),
+                looks=classified.scores,
+            )
             made.append((seen, kind, number == 0))
     return made
 
@@ -61,11 +66,10 @@ def _seen(packet: Packet) -> Seen:
 def _pairs(packets: Iterable[Seen]) -> tuple[softmax.Floats, numpy.typing.NDArray[numpy.intp]]:
     vectors, truth = [], []
     for pages in packets:
-        for (before, _, _), (page, _, begins) in pairwise(pages):
+        for (before, kind, _), (page, _, begins) in pairwise(pages):
             blank = before.marks.get("blank") or page.marks.get("blank")
             if not blank and page_pairs.said(before.marks, page.marks) is None:
-                kinds = (before.doc_type or "", page.doc_type or "")
-                vectors.append(page_pairs.vector(before.marks, page.marks, *kinds))
+                vectors.append(page_pairs.vector(before.marks, page.marks, kind))
                 truth.append(int(begins))
     return numpy.stack(vectors), numpy.array(truth)
 

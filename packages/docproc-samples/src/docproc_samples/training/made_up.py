@@ -14,7 +14,7 @@ from docproc_samples.training import recipes
 from docproc_samples.training.recipes import Recipe
 
 POOLS: dict[str, tuple[Recipe, ...]] = {
-    "invoice": (*recipes.INVOICE, *recipes.INVOICE_CONTINUED),
+    "invoice": (*recipes.INVOICE, *recipes.INVOICE_EUROPE, *recipes.INVOICE_CONTINUED),
     "receipt": recipes.RECEIPT,
     "id_card": recipes.ID_CARD,
     "payslip": recipes.PAYSLIP,

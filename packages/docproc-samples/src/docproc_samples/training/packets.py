@@ -14,13 +14,15 @@ from docproc.reading.plain_text import page_of
 from docproc_samples.drawing import layouts
 from docproc_samples.drawing.cast import Cast
 from docproc_samples.drawing.layout import Choice
-from docproc_samples.training import made_up
+from docproc_samples.training import made_up, recipes
 from docproc_samples.training.drawn import document
 
 _IDENTIFYING = re.compile(
     r"(?i)n[ºo°]|num|factura|invoice|contrat|account|iban|nif|cif|ref|periodo|date|fecha"
 )
 _OF_THE_SENDER = re.compile(r"(?i)\b(?:c\.?i\.?f|n\.?i\.?f|vat|tel|iban|registro mercantil)\b")
+
+_PLAIN_SHARE = 0.35  # of the documents that may have them: pages at the end that say nothing of their type
 
 Pages = list[PageText]
 Packet = list[tuple[str, Pages]]
@@ -69,12 +71,12 @@ def _documents(work: Path, kind: str, choice: Choice, random: Random) -> list[Pa
         layout = random.choice(drawn)
         cast = Cast(random, language)
         first = document(work, layout, cast)
-        twin = random.random() < 0.3
+        twin = random.random() < 0.4
         return [first, document(work, layout, cast)] if twin else [first]
     pool = [recipe for recipe in made_up.POOLS[kind] if recipe not in made_up.CONTINUED]
     lines = made_up.text(random.choice(pool), random, rows=1 if kind in ONE_PAGE else 3).split("\n")
     made = [_cut(lines, kind, random)]
-    if random.random() < 0.4:  # the same sender again: other numbers, dates and amounts
+    if random.random() < 0.5:  # the same sender again: other numbers, dates and amounts
         made.append(_cut([_other_digits(line, random) for line in lines], kind, random))
     return made
 
@@ -83,6 +85,11 @@ def _other_digits(line: str, random: Random) -> str:
     if _OF_THE_SENDER.search(line):
         return line
     return re.sub(r"\d", lambda digit: str(random.randint(0, 9)) if random.random() < 0.7 else digit[0], line)
+
+
+def _plain(kind: str, random: Random) -> list[str]:
+    """A later page without a word of what it belongs to."""
+    return made_up.text(random.choice(recipes.LATER[kind]), random).split("\n")
 
 
 def _head(lines: list[str], random: Random) -> list[str]:
@@ -102,9 +109,12 @@ def _cut(lines: list[str], kind: str, random: Random) -> Pages:
     first = random.choice((0, 0, 1))  # often the first page has no number
     carried = random.choice(_CARRIED) if random.random() < 0.2 else None
     size = -(-len(lines) // count)
+    parts = [lines[number * size : (number + 1) * size] for number in range(count)]
+    if kind in recipes.LATER and random.random() < _PLAIN_SHARE:
+        parts += [_plain(kind, random) for _ in range(random.randint(1, 2))]
+        count = len(parts)
     pages = []
-    for number in range(count):
-        part = lines[number * size : (number + 1) * size]
+    for number, part in enumerate(parts):
         if number:
             part = [*head, *([carried[1]] if carried else []), *part]
         if carried and number + 1 < count:

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.documents.components import doubts
-from docproc.apps.documents.store import documents, pages
+from docproc.apps.documents.store import documents, duplicates, pages
 from docproc.apps.documents.tables import Document, DocumentStatus, File, Page
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store import fan_in, missing
@@ -29,9 +29,11 @@ async def complete(session: AsyncSession, message: PipelineMessage, now: datetim
     lost = [{"unit": f["unit"], "reason": Why.FAILED.value, "detail": f["error"]} for f in failed]
     on_its_way: list[Entry] = []
     told = []
+    before = await duplicates.earlier(session, message.tenant_id, stored)
     for document, entry in await _with_entries(session, message.request_id, stored, now):
         is_done = document.status == DocumentStatus.COMPLETED
-        told.append(document_result(document, document.status if is_done or entry else FAILED))
+        result = document_result(document, document.status if is_done or entry else FAILED)
+        told.append(result | ({"duplicate_of": before[document.id]} if document.id in before else {}))
         on_its_way += [entry] if entry else []
     still = missing.in_order([*lost, *on_its_way])
     return await _result(session, message, told, still, is_partial=bool(on_its_way))

@@ -71,13 +71,19 @@ def _plain(field: SchemaField, value: FieldValue | None) -> Any:
     if field.type == "table":
         rows = json.loads(value.value)
         return [
-            {column.name: _number(column, row.get(column.name)) for column in field.columns} for row in rows
+            {column.name: plain_value(column, row.get(column.name)) for column in field.columns}
+            for row in rows
         ]
-    return _number(field, value.value)
+    return plain_value(field, value.value)
 
 
-def _number(field: SchemaField | SchemaColumn, value: str | None) -> Any:
-    return float(Decimal(value)) if field.type == "decimal" and value is not None else value
+def plain_value(field: SchemaField | SchemaColumn, value: str | None) -> Any:
+    """A value as `extracted_data` has it: numbers as JSON numbers."""
+    if value is None:
+        return None
+    return (
+        int(value) if field.type == "integer" else float(Decimal(value)) if field.type == "decimal" else value
+    )
 
 
 def exact(field: SchemaField | None, value: Any) -> str:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from docproc.apps.documents.components import doubts
 from docproc.apps.documents.components.doubts import Standing
+from docproc.apps.documents.components.page_jobs import LOOKS
 from docproc.apps.documents.store import documents
 from docproc.apps.documents.tables import PageStatus
 from docproc.apps.documents.understanding import boundaries, models
@@ -55,6 +56,7 @@ class Made:
     begins: tuple[float, ...]
     standing: Standing
     unsayable: tuple[int, ...] = ()
+    sure: tuple[float, ...] = ()  # for each page, how likely the document's type is right of it
 
     def document_id(self, request_id: UUID) -> UUID:
         return documents.document_id(request_id, self.doc_type, self.page_indices)
@@ -72,22 +74,29 @@ def group_pages(
 
 def _made(rows: Sequence[StoredPage], kinds: Sequence[PageKind], group: Group, after: Group | None) -> Made:
     own = [kinds[place] for place in group.places]
-    sure = doubts.type_confidence([(kind.confidence, kind.marks) for kind in own])
+    sure = doubts.type_confidence([(s, k.marks) for s, k in zip(group.sure, own, strict=True)])
     standing = Standing(sure, doubts.boundary_confidence(group.begins, after.begins[0] if after else 1.0))
     indices = tuple(rows[place].page_index for place in group.places)
     unsayable = tuple(
         index for index, kind in zip(indices, own, strict=True) if kind.marks.get(BEGINS, True) is None
     )
-    return Made(group.doc_type, indices, group.is_final, group.begins, standing, unsayable)
+    return Made(group.doc_type, indices, group.is_final, group.begins, standing, unsayable, group.sure)
 
 
 def _kind(row: StoredPage, given_type: str | None) -> PageKind:
     marks = row.marks or {}
     said = row.origin == BY_A_PERSON or given_type is not None
     sure = None if said else row.classification_confidence
+    looks = {} if said else _looks(row, marks)
     return PageKind(
-        _type(row, given_type), 1.0 if sure is None else sure, marks, row.file_index, marks.get(BEGINS)
+        _type(row, given_type), 1.0 if sure is None else sure, marks, row.file_index, marks.get(BEGINS), looks
     )
+
+
+def _looks(row: StoredPage, marks: Mapping[str, Any]) -> Mapping[str, float]:
+    """The probabilities of types that the classifier left, unless somebody else has said the type since."""
+    looks: Mapping[str, float] = marks.get(LOOKS) or {}
+    return looks if looks and max(looks, key=lambda name: looks[name]) == row.doc_type else {}
 
 
 def _type(row: StoredPage, given_type: str | None) -> str | None:

@@ -19,6 +19,8 @@ from docproc.reading.page import PageText, pack
 from docproc.reading.plain_text import page_of
 from docproc.reading.reading import Mode, read_page, trusted_layer, warm_up
 
+# In a page's marks: the probabilities of the types that it may be of, each at least so likely.
+LOOKS, _LIKELY = "looks", 0.002
 # A page's type, and what it says of itself.
 Found = tuple[Classification, dict[str, Any]]
 # A page's packed words, its text, the types that its workflow adds.
@@ -83,5 +85,11 @@ def classify_all(wanted: Sequence[Wanted], weights: Path | None = None) -> list[
     with models.using(weights):
         for words, text, types in wanted:
             page = page_text.unpack(words) if words else page_of(text)
-            results.append((classify(page, types or None), marks(page)))
+            found, said = classify(page, types or None), marks(page)
+            results.append((found, said if "blank" in said else said | {LOOKS: _likely(found)}))
     return results
+
+
+def _likely(found: Classification) -> dict[str, float]:
+    """What the page may be, for whoever looks at its neighbours, too."""
+    return {name: round(share, 4) for name, share in found.scores.items() if share >= _LIKELY}

@@ -50,6 +50,19 @@ class Recollection:
                 by_document[number] = examples
         return by_document
 
+    async def types(self, tenants: Sequence[str], words: Sequence[bytes]) -> list[list[tuple[str, bytes]]]:
+        """For each page the types, with packed examples, that people gave what may look like it."""
+        known = [number for number, tenant in enumerate(tenants) if await self._remembers(tenant)]
+        by_page: list[list[tuple[str, bytes]]] = [[] for _ in words]
+        if not known:
+            return by_page
+        keys = await self._keys_of([words[number] for number in known])
+        wanted = [(tenants[number], own) for number, own in zip(known, keys, strict=True)]
+        async with self.store.reading() as session:
+            for number, told in zip(known, await corrections.types_alike(session, wanted), strict=True):
+                by_page[number] = told
+        return by_page
+
     async def _remembers(self, tenant_id: str) -> bool:
         """Whether a tenant has any examples, asked every few seconds at most."""
         known, until = self._known.get(tenant_id, (False, 0.0))

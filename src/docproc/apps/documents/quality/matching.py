@@ -47,7 +47,7 @@ def type_of(name: str, values: Sequence[str]) -> FieldType:
 
 
 def kind_of(name: str, field_type: FieldType) -> Kind:
-    if field_type == "decimal":
+    if field_type in ("decimal", "integer"):
         return Kind.AMOUNT
     if field_type == "date":
         return Kind.DATE

@@ -97,7 +97,7 @@ async def prepare(
 
 def check(name: str, value: str | None, field_type: str) -> None:
     """Values are kept as answers are written: a mistake here would be learnt."""
-    kind = {"decimal": "amount", "date": "date"}.get(field_type)
+    kind = {"decimal": "amount", "integer": "amount", "date": "date"}.get(field_type)
     if value is None or kind is None:
         return
     if problem := validate.check(kind, value):

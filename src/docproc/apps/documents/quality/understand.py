@@ -8,7 +8,7 @@ import os
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -95,10 +95,13 @@ def _understand(files: Sequence[FoundFile], path: Path, how: How) -> Understood:
         page, row = _classified(words, seconds, place, number, how)
         pages.append(page)
         rows.append(row)
+    groups = group_pages(rows, how.given_type, how.models)
     documents = tuple(
-        _extracted(made, [pages[place].words for place in made.page_indices], how)
-        for made in group_pages(rows, how.given_type, how.models)
+        _extracted(made, [pages[place].words for place in made.page_indices], how) for made in groups
     )
+    for made in groups:  # a page is as sure as its neighbours make it
+        for place, sure in zip(made.page_indices, made.sure, strict=False):
+            pages[place] = replace(pages[place], confidence=sure)
     problem = next((f"{file.name}: {file.problem}" for file in files if file.problem), None)
     return Understood(tuple(pages), documents, problem)
 

@@ -23,7 +23,11 @@ from docproc.engine.store.task_tables import BackofficeTask
 from docproc.people.kinds import asked
 from docproc.reading.page import Source
 
-EXAMPLES = {"decimal": ("1250.00", "1.250,00"), "date": ("2026-03-12", "12/03/2026")}
+EXAMPLES = {
+    "integer": ("1250", "1250"),
+    "decimal": ("1250.00", "1.250,00"),
+    "date": ("2026-03-12", "12/03/2026"),
+}
 # One mark and groups of three digits: thousands, in the convention of whoever types.
 _THOUSANDS = {"es": re.compile(r"-?\d{1,3}(\.\d{3})+"), "en": re.compile(r"-?\d{1,3}(,\d{3})+")}
 # Signs of rules as people write them.
@@ -165,7 +169,7 @@ def _check_value(
 
 
 def _plain(type_: str, given: Any, language: str) -> Any:
-    if type_ != "decimal" or not isinstance(given, str):
+    if type_ not in ("decimal", "integer") or not isinstance(given, str):
         return given
     if _THOUSANDS[language].fullmatch(given.strip()):
         return re.sub(r"[.,]", "", given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,13 +11,14 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents.components import type_memory
 from docproc.apps.documents.components.page_groups import BEGINS
 from docproc.apps.documents.schemas import schemas_of
 from docproc.apps.documents.store import corrections, pages
-from docproc.apps.documents.store.corrections import Review, Said
+from docproc.apps.documents.store.corrections import Memory, Review, Said
 from docproc.apps.documents.tables import CorrectionSubject, Page, PageStatus
 from docproc.apps.documents.understanding import classify
-from docproc.engine.message import PipelineMessage
+from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.store.task_tables import BackofficeTask
 from docproc.engine.workflow.definition import Workflow
 from docproc.errors import InvalidAnswerError
@@ -193,7 +195,13 @@ async def review(
         confidence_before=asked(task).get("confidence"),
         page_index=index,
     )
-    return Review(of, answer.doc_type, [said], operator)
+    words = await pages.words(session, [task.reference_id]) if task.reference_id else {}
+    return Review(of, answer.doc_type, [said], operator, await _lesson(next(iter(words.values()), None)))
+
+
+async def _lesson(words: bytes | None) -> Memory | None:
+    """Remembered by issuer, so that nobody is asked about its next page."""
+    return await asyncio.to_thread(type_memory.lesson, words, utc_now()) if words else None
 
 
 async def reviews_besides(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import select
@@ -136,7 +135,7 @@ def _least(schema: Mapping[str, SchemaField], evidence: Mapping[str, Any]) -> fl
 def _plain(spec: SchemaField, value: Any) -> Any:
     if spec.type == "table":
         return tables.plain(spec, value)
-    return float(Decimal(value)) if spec.type == "decimal" and value is not None else value
+    return None if value is None else extracted.plain_value(spec, value)
 
 
 def _settled(task: BackofficeTask, answer: FieldsAnswer, name: str) -> dict[str, Any]:

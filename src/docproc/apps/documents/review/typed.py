@@ -81,6 +81,8 @@ def _one(type_: str, value: Any, decimal_comma: bool) -> str | None:
         return None
     if type_ == "decimal":
         return _decimal(value, decimal_comma)
+    if field.type == "integer":
+        return _integer(value, decimal_comma)
     if not isinstance(value, str):
         raise MistypedError("wrong_text", "it must be a text")
     text = value.strip()
@@ -102,6 +104,13 @@ def _decimal(value: Any, decimal_comma: bool) -> str:
     if not isinstance(exponent, int) or abs(exponent) > MOST_PLACES or abs(number) >= LARGEST:
         raise MistypedError("too_large", "it is too large for an amount")
     return f"{number:f}"
+
+
+def _integer(value: Any, decimal_comma: bool) -> str:
+    number = Decimal(_decimal(value, decimal_comma))
+    if number != number.to_integral_value():
+        raise MistypedError("wrong_integer", "it must be a whole number, such as 1250")
+    return f"{number:.0f}"
 
 
 def _number(text: str, decimal_comma: bool) -> Decimal:

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 from sqlalchemy import delete, func, literal, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from docproc.apps.documents.store import pages
 from docproc.apps.documents.tables import Correction, CorrectionSubject, File, Layout, LayoutKey, Page
 from docproc.engine.message import utc_now
 from docproc.engine.store import events, rows
@@ -34,6 +35,11 @@ class Subject:
     file_pages: tuple[int, ...]
     blob_key: str | None
     file_name: str | None
+
+    @property
+    def page_id(self) -> UUID | None:
+        """Of a page that is spoken of by itself."""
+        return pages.page_id(self.request_id, self.page_indices[0]) if len(self.page_indices) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +94,8 @@ async def record(session: AsyncSession, review: Review) -> None:
         "file_pages": list(of.file_pages),
     }
     await rows.insert(session, TABLE, [{**common, **_row(said)} for said in review.said])
-    if review.memory is not None and of.document_id is not None:
-        await _remember(session, review, review.memory, of.document_id)
+    if review.memory is not None and (about := of.document_id or of.page_id) is not None:
+        await _remember(session, review, review.memory, about)
     changed = [said.field or said.subject.value for said in review.said if said.changed]
     told = {"document_id": str(of.document_id), "changed": changed, "operator": review.operator}
     note = events.Event(of.request_id, "correction", tenant_id=of.tenant_id, outcome="recorded", data=told)
@@ -153,6 +159,25 @@ async def remembers(session: AsyncSession, tenant_id: str) -> bool:
     return await session.scalar(query) is not None
 
 
+async def types_alike(
+    session: AsyncSession, wanted: Sequence[tuple[str, Sequence[str]]]
+) -> list[list[tuple[str, bytes]]]:
+    """For each (tenant, keys) the types and packed examples that share most keys with it."""
+    found: list[list[tuple[str, bytes]]] = []
+    for tenant_id, keys in wanted:
+        shared = (
+            select(KEYS.c.document_id)
+            .where(KEYS.c.tenant_id == tenant_id, KEYS.c.key.in_([key[:64] for key in keys]))
+            .group_by(KEYS.c.document_id)
+            .order_by(func.count().desc(), func.max(KEYS.c.created_at).desc())
+            .limit(NEAREST)
+        )
+        query = select(LAYOUTS.c.doc_type, LAYOUTS.c.example).where(LAYOUTS.c.document_id.in_(shared))
+        rows_found = await session.execute(query) if keys else ()
+        found.append([(row.doc_type, bytes(row.example)) for row in rows_found])
+    return found
+
+
 async def nearest(session: AsyncSession, wanted: Sequence[Wanted]) -> list[list[bytes]]:
     """For each, the packed examples that share most keys with it, in one query for all."""
     by_item: list[list[bytes]] = [[] for _ in wanted]
@@ -210,10 +235,11 @@ async def fields_of(session: AsyncSession, document_id: UUID) -> set[str]:
 
 async def remove(session: AsyncSession, request_id: UUID) -> int:
     """Forget what was said of a request's documents, and what was learnt of it; how many things that were."""
-    document_ids = list(
-        await session.scalars(select(TABLE.c.document_id).where(TABLE.c.request_id == request_id))
-    )
-    ids = {each for each in document_ids if each is not None}
+    query = select(TABLE.c.document_id, TABLE.c.page_index).where(TABLE.c.request_id == request_id)
+    document_ids = list(await session.execute(query))
+    ids = {row.document_id for row in document_ids if row.document_id is not None}
+    # What was said of the type of a page is remembered by the page.
+    ids |= {pages.page_id(request_id, row.page_index) for row in document_ids if row.page_index is not None}
     for table in (KEYS, LAYOUTS):
         await session.execute(delete(table).where(table.c.document_id.in_(ids)))
     await session.execute(delete(TABLE).where(TABLE.c.request_id == request_id))

@@ -4,31 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy
 
-from docproc.apps.documents.understanding import page_pairs
+from docproc.apps.documents.understanding import page_pairs, page_sequence
 from docproc.apps.documents.understanding.models import PACKAGED, arrays
 from docproc.apps.documents.understanding.page_marks import marks
+from docproc.apps.documents.understanding.page_sequence import SURELY_BEGINS, Decided, SequencePage
 
-__all__ = ["MODEL", "Group", "PageKind", "group", "marks", "probability"]
+__all__ = ["MODEL", "Group", "PageKind", "group", "marks", "probabilities"]
 
 MODEL = "boundaries"
 # Probabilities are kept between this and 1 minus this: the model has not seen enough to be surer.
 _LEAST = 0.005
 # Probability that a blank page begins a document; most are the empty back of the sheet before.
 _BLANK = 0.1
-_NOTHING_SAID = 0.3
-_DOUBTFUL_TYPE, _FOR_SURE_NOT = 0.8, 0.2
+# Probability that a document begins where pages say nothing of themselves: one of the same type, or another.
+_NOTHING_SAID, _ANOTHER_TYPE = 0.3, 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class PageKind:
     """What grouping knows of a page; `doc_type` is None while nobody knows it, or when the page failed.
 
-    `begins` is a person's word on whether a document begins here; it is not doubted.
+    `looks` has the probabilities of all likely types; without, they are made from `confidence`. `begins` is a
+    person's word on whether a document begins here; it is not doubted.
     """
 
     doc_type: str | None
@@ -36,6 +39,11 @@ class PageKind:
     marks: Mapping[str, Any] = field(default_factory=dict)
     file_index: int = 0
     begins: bool | None = None
+    looks: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def is_blank(self) -> bool:
+        return bool(self.marks.get("blank"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +51,15 @@ class Group:
     """Consecutive pages of one document in one file. `is_final`: no page to come can change it.
 
     `places` count in the sequence that was given; `begins` has, for each of them, the probability that a
-    document begins there: from one half up for the first, below for the others. A page's type is its group's.
+    document begins there: from one half up for the first, below for the others. A page's type is its group's;
+    `sure` says for each page how likely that type is right.
     """
 
     doc_type: str
     places: tuple[int, ...]
     is_final: bool = True
     begins: tuple[float, ...] = ()
+    sure: tuple[float, ...] = ()
 
     @property
     def confidence(self) -> float:
@@ -63,102 +73,129 @@ def group(pages: Sequence[PageKind], *, by_file: bool = False) -> list[Group]:
 
     `by_file` takes each file as one document.
     """
-    seen = _settled(pages, by_file)
     groups: list[Group] = []
-    run: list[int] = []
-    for place, now in enumerate(seen):
-        if now.kind is None:
-            continue
-        run.append(place)
-        after = seen[place + 1] if place + 1 < len(seen) else None
-        if after is None or after.kind is None or after.begins >= 0.5:
-            chances = tuple(seen[at].begins for at in run)
-            groups.append(Group(now.kind, tuple(run), _is_final(pages, seen, run), chances))
-            run = []
+    for stretch in _stretches(pages, by_file):
+        groups += _grouped(pages, stretch, by_file)
     return groups
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """A page once its neighbours count: its document's type, and what pages to come can still change."""
+class _Stretch:
+    """Known pages of a file without a sure cut between them.
 
-    kind: str | None
-    begins: float = 1.0
-    is_settled: bool = True  # where its document begins
-    is_sure: bool = True  # of what type it is
-    spoke: PageKind | None = None  # the last page of its file that has words: itself, unless it is blank
+    `is_open`: a page that is not known yet stands before or behind it, and may belong to it. `begins` is the
+    probability that a document begins at its first page.
+    """
+
+    places: tuple[int, ...]
+    is_open: bool
+    begins: float
 
 
-def _settled(pages: Sequence[PageKind], by_file: bool) -> list[_Seen]:
-    seen: list[_Seen] = []
+def _stretches(pages: Sequence[PageKind], by_file: bool) -> list[_Stretch]:
+    """Files, parted at unknown pages and where a document surely begins."""
+    found: list[_Stretch] = []
+    run: list[int] = []
+    begins, is_open = 1.0, False  # of the stretch that `run` is
     for place, page in enumerate(pages):
         is_first = place == 0 or pages[place - 1].file_index != page.file_index
-        own = None if page.marks.get("blank") else page
-        if page.doc_type is None:
-            seen.append(_Seen(None, is_settled=False, is_sure=False))
-        elif is_first:
-            seen.append(_Seen(page.doc_type, spoke=own))
-        elif seen[-1].kind is None:  # the page before may turn out to be of its document
-            seen.append(_Seen(page.doc_type, is_settled=False, is_sure=not _may_follow(page), spoke=own))
-        else:
-            seen.append(_beside(page, seen[-1], by_file))
-    return seen
+        after_unknown = not is_first and pages[place - 1].doc_type is None
+        cut = 1.0 if is_first or after_unknown else 0.0 if by_file else _cut(pages, run, page)
+        # After blank pages alone: what is not known before them may turn out to be of this document.
+        still_open = is_open and not is_first and all(pages[at].is_blank for at in run)
+        if run and (page.doc_type is None or cut >= SURELY_BEGINS):
+            unknown_behind = page.doc_type is None and not is_first
+            found.append(_Stretch(tuple(run), is_open or unknown_behind, begins))
+            run = []
+        if page.doc_type is not None:
+            if not run:
+                begins, is_open = cut, after_unknown or still_open
+            run.append(place)
+    return [*found, _Stretch(tuple(run), is_open, begins)] if run else found
 
 
-def _may_follow(page: PageKind) -> bool:
-    """Whether the page before may give it another type than its own."""
-    marks = page.marks
-    little = marks.get("blank") or marks.get("short") or marks.get("page", 1) > 1
-    return bool(little) or page.confidence < _DOUBTFUL_TYPE
-
-
-def _beside(page: PageKind, left: _Seen, by_file: bool) -> _Seen:
-    """A page whose left neighbour is known."""
-    chance = 0.0 if by_file else _begins(left, page)
-    spoke = left.spoke if page.marks.get("blank") else page
-    if chance < 0.5:
-        return _Seen(left.kind, chance, left.is_settled and left.is_sure, left.is_sure, spoke)
-    return _Seen(page.doc_type, chance, left.is_sure, left.is_sure or not _may_follow(page), spoke)
-
-
-def _begins(left: _Seen, page: PageKind) -> float:
-    """The probability that a document begins here."""
-    before, kind, own = left.spoke, left.kind or "", page.doc_type or ""
+def _cut(pages: Sequence[PageKind], run: Sequence[int], page: PageKind) -> float:
+    """The probability that a document begins at `page`, by it and the page with words before it alone."""
     if page.begins is not None:
         return float(page.begins)
-    if page.marks.get("blank"):  # the back of the sheet before
-        return _BLANK
-    if before is None:  # only blank pages so far
+    if page.is_blank or not run:
+        return 0.0
+    spoken = [pages[place] for place in run if not pages[place].is_blank]
+    if not spoken:  # only blank pages so far
         return 1 - _BLANK
-    chance = probability(before.marks, page.marks, kind, own)
-    if own == kind or page_pairs.continues_numbering(before.marks, page.marks):
-        return chance
-    says_little = page.marks.get("short") or page_pairs.is_next(before.marks, page.marks)
-    if chance < _FOR_SURE_NOT and (says_little or page.confidence < _DOUBTFUL_TYPE):
-        return chance
-    return max(chance, 0.5 + 0.5 * page.confidence * before.confidence)  # another type is another document
+    return page_sequence.surely_begins(_first_of(spoken[-1]), _beside(spoken[-1], page))
 
 
-def probability(
-    before: Mapping[str, Any],
-    page: Mapping[str, Any],
-    kind_before: str,
-    kind: str,
-) -> float:
-    """That `page` begins a document, by what both pages say of themselves."""
-    if not before or not page:
-        return _NOTHING_SAID if kind == kind_before else 1 - _NOTHING_SAID
+def _grouped(pages: Sequence[PageKind], stretch: _Stretch, by_file: bool) -> list[Group]:
+    decided = _decided(pages, stretch, by_file)
+    groups: list[Group] = []
+    run: list[int] = []
+    for number in range(len(stretch.places)):
+        run.append(number)
+        if number + 1 == len(decided) or decided[number + 1].begins >= 0.5:
+            own = [decided[at] for at in run]
+            places = tuple(stretch.places[at] for at in run)
+            chances, sure = tuple(one.begins for one in own), tuple(one.sure for one in own)
+            groups.append(Group(own[0].doc_type, places, not stretch.is_open, chances, sure))
+            run = []
+    return groups
+
+
+def _decided(pages: Sequence[PageKind], stretch: _Stretch, by_file: bool) -> list[Decided]:
+    """Every page of a stretch; a blank one follows the page before it."""
+    kinds = [pages[place] for place in stretch.places]
+    if by_file:
+        return [
+            Decided(kind.doc_type or "", kind.confidence, float(number == 0))
+            for number, kind in enumerate(kinds)
+        ]
+    spoken = [kind for kind in kinds if not kind.is_blank]
+    if not spoken:
+        answers = [Decided(kinds[0].doc_type or "", kinds[0].confidence, 1.0)]
+    else:
+        row = [_first_of(spoken[0]), *(_beside(*pair) for pair in pairwise(spoken))]
+        answers = page_sequence.decide(row)
+    decided: list[Decided] = []
+    for kind in kinds:
+        own = (
+            answers.pop(0)
+            if not kind.is_blank
+            else replace(decided[-1] if decided else answers[0], begins=_BLANK)
+        )
+        decided.append(own if kind.begins is None else replace(own, begins=float(kind.begins)))
+    return [replace(decided[0], begins=stretch.begins), *decided[1:]]
+
+
+def _first_of(kind: PageKind) -> SequencePage:
+    return SequencePage(_looks(kind), {})
+
+
+def _beside(before: PageKind, kind: PageKind) -> SequencePage:
+    """A page as it stands after another one with words."""
+    looks = _looks(kind)
+    if kind.begins is not None:
+        return SequencePage(looks, {}, float(kind.begins))
+    known = ("", *{*_looks(before), *looks})
+    if not before.marks or not kind.marks:  # only the types are known: another type is another document
+        begins = {name: _NOTHING_SAID if name == kind.doc_type else _ANOTHER_TYPE for name in known}
+        return SequencePage(looks, begins, _ANOTHER_TYPE)
+    begins = dict(zip(known, probabilities(before.marks, kind.marks, known), strict=True))
+    return SequencePage(looks, begins, begins[""])
+
+
+def _looks(kind: PageKind) -> Mapping[str, float]:
+    return kind.looks or {kind.doc_type or "": kind.confidence}
+
+
+def probabilities(
+    before: Mapping[str, Any], page: Mapping[str, Any], doc_types: Sequence[str]
+) -> list[float]:
+    """That `page` begins a document, by what it and the page before say of themselves, for each type that the
+    document before may be of; not by what type the page looks like."""
     if (plainly := page_pairs.said(before, page)) is not None:
-        return plainly
+        return [plainly] * len(doc_types)
     weights = arrays(MODEL)["weights"]
     if len(weights) != page_pairs.WIDTH:  # trained by a version with other features
         weights = arrays(MODEL, PACKAGED)["weights"]
-    score = float(weights.astype(numpy.float32) @ page_pairs.vector(before, page, kind_before, kind))
-    return min(max(1 / (1 + math.exp(-score)), _LEAST), 1 - _LEAST)
-
-
-def _is_final(pages: Sequence[PageKind], seen: Sequence[_Seen], run: Sequence[int]) -> bool:
-    """Whether neither what comes before it nor what comes after can still change it."""
-    after = run[-1] + 1
-    ends = after == len(pages) or pages[after].file_index != pages[after - 1].file_index
-    return seen[run[0]].is_settled and (ends or seen[after].kind is not None)
+    scores = page_pairs.vectors(before, page, doc_types) @ weights.astype(numpy.float32)
+    return [min(max(1 / (1 + math.exp(-score)), _LEAST), 1 - _LEAST) for score in scores.tolist()]

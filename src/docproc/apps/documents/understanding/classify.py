@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy
 import numpy.typing
 
-from docproc.apps.documents.understanding import page_evidence, page_features
+from docproc.apps.documents.understanding import page_doubt, page_evidence, page_features
 from docproc.apps.documents.understanding.models import PACKAGED, Arrays, arrays
 from docproc.apps.documents.understanding.page_features import Names
 from docproc.apps.documents.understanding.types import loader
@@ -48,13 +48,17 @@ class Classification:
 
 @dataclass(frozen=True)
 class Weights:
-    """One row of `weights` for each of `classes`; the logits are divided by `temperature`."""
+    """One row of `weights` for each of `classes`; the logits are divided by `temperature`.
+
+    `doubt` says how much a page that is unlike those trained on takes away (`page_doubt.py`).
+    """
 
     classes: tuple[str, ...]
     names: Names
     columns: dict[str, int]
     weights: Floats
     temperature: float
+    doubt: Floats
 
 
 def classify(page: PageText, types: Mapping[str, Sequence[str] | Evidence] | None = None) -> Classification:
@@ -67,11 +71,20 @@ def classify(page: PageText, types: Mapping[str, Sequence[str] | Evidence] | Non
         return _softmax(kinds | {OTHER: _BLANK_OTHER})
     told = page_evidence.tell(page.text)
     logits = model.weights @ page_features.vector(page, told, model.columns, model.names)
-    scores = dict(zip(model.classes, (logits / model.temperature).tolist(), strict=True))
+    alone = _softmax(dict(zip(model.classes, (logits / model.temperature).tolist(), strict=True)))
+    scores = {name: math.log(share) for name, share in doubted(model, alone.scores, told).items()}
     if hint := type_hint(page.codes, page.text):
         scores[hint] = scores.get(hint, 0.0) + _CODE
         scores = _proven(scores, _carriers(hint))
     return _softmax(_with_keywords(scores, types or {}, page.text))
+
+
+def doubted(model: Weights, likely: Mapping[str, float], told: page_evidence.Told) -> dict[str, float]:
+    """The probabilities of the types, less sure the less the page is like those that were trained on."""
+    known = page_doubt.long_words([word for word in told.vocabulary if word in model.columns])
+    said = page_doubt.long_words(told.vocabulary)
+    seen = page_doubt.signs(likely, told.titles, told.scores, known, said)
+    return page_doubt.mixed(likely, page_doubt.share(model.doubt, seen))
 
 
 def _carriers(doc_type: str) -> frozenset[str]:
@@ -139,7 +152,8 @@ _KNOWN: dict[int, tuple[Arrays, Weights]] = {}
 
 def _fits(stored: Arrays) -> bool:
     """Whether they were learnt by a version that saw the same things on a page."""
-    return bool(stored["weights"].shape[1] == _names(stored).width)
+    is_doubted = "doubt" in stored and len(stored["doubt"]) == page_doubt.WIDTH
+    return is_doubted and bool(stored["weights"].shape[1] == _names(stored).width)
 
 
 def _names(stored: Arrays) -> Names:
@@ -154,6 +168,7 @@ def unpacked(stored: Arrays) -> Weights:
         page_features.columns_of(names),
         stored["weights"].astype(numpy.float32),
         float(stored["temperature"]),
+        stored["doubt"].astype(numpy.float32),
     )
 
 
@@ -167,4 +182,5 @@ def packed(weights: Weights) -> Arrays:
         "words": numpy.array(names.words),
         "weights": weights.weights.astype(numpy.float16),
         "temperature": numpy.array(weights.temperature),
+        "doubt": weights.doubt.astype(numpy.float32),
     }

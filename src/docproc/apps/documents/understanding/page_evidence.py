@@ -27,7 +27,7 @@ _PRIOR_OTHER = 1.6  # score of `other` before any evidence: without evidence for
 _TITLE_LINES = 8
 _TITLE_WORDS = 7  # most words of a title; a longer line is a sentence …
 _CAPITAL_WORDS = 12  # … unless it is in capitals, which may have so many
-_TITLE = 3.0  # least weight of a phrase that makes its line a title by itself
+TITLE = 3.0  # least weight of a phrase that makes its line a title by itself
 KEYWORD = 3.0  # weight of a phrase that a workflow gives for a type
 _ENOUGH = 9.0  # scores are compressed above this: further evidence adds ever less
 # Factor for types whose pages always show amounts (`bears_money`), on a page without any: such a page rather
@@ -193,7 +193,7 @@ def _title(name: str, lines: Sequence[str]) -> float:
 def best_title(titles: Mapping[str, float]) -> str | None:
     """The type that a page is titled, None where it bears no title."""
     name = max(titles, key=lambda kind: titles[kind])
-    return name if titles[name] >= _TITLE else None
+    return name if titles[name] >= TITLE else None
 
 
 def prose_share(words: str) -> float:

@@ -57,6 +57,16 @@ def vector(page: PageText, told: page_evidence.Told, columns: dict[str, int], na
     return made
 
 
+def told_of(made: Vector, names: Names) -> tuple[dict[str, float], dict[str, float]]:
+    """The scores and titles of the evidence by type, back from a vector."""
+    kinds = len(names.types)
+    scores, titles = made[_LAYOUT : _LAYOUT + kinds], made[_LAYOUT + kinds : _LAYOUT + 2 * kinds]
+    return (
+        dict(zip(names.types, (scores / _SCORE_STEP).tolist(), strict=True)),
+        dict(zip(names.types, (titles / _TITLE_STEP).tolist(), strict=True)),
+    )
+
+
 def columns_of(names: Names) -> dict[str, int]:
     """Phrases have spaces around them, so they never meet a word."""
     start = _LAYOUT + 3 * len(names.types)

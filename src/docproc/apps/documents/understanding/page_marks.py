@@ -53,6 +53,7 @@ _LATER_CLAUSE = re.compile(
 _EDGE_LINES = 3  # at the top and bottom: where pages are numbered
 _HEAD_LINES, _HEAD_WORDS = 5, 16
 _FOOT_LINES, _FOOT_WORDS = 2, 12
+_CARRIED_LINES = 12  # at the head and the foot: where running sums stand
 _IDENTIFIERS = 14
 _LOOK_ALIKE = str.maketrans(
     "oilsbz", "011582"
@@ -69,6 +70,7 @@ def marks(page: PageText) -> dict[str, Any]:
     half), `form`, `sum` (its largest amount): what identifies the document; `head`, `foot`: words at the top
     and bottom; `sketch`: a small fingerprint of all its words;
     `title`, `opens`, `closes`, `goes_on`, `came_on`, `midway`, `short`, `zone`: signs of beginning or end;
+    `carried_to`, `carried_from`: the running sum at the foot or the head, as in `suma y sigue`;
     `shape`: its proportions.
     """
     if not any(sign.isalnum() for word in page.words for sign in word.text):
@@ -78,6 +80,7 @@ def marks(page: PageText) -> dict[str, Any]:
     result: dict[str, Any] = {"shape": round(page.height / max(page.width, 1e-6), 2)}
     result |= _numbering(lines, plain)
     result |= _identity(plain)
+    result |= _carried(lines)
     result["head"] = _words(" ".join(lines[:_HEAD_LINES]), _HEAD_WORDS)
     result["foot"] = _words(" ".join(lines[-_FOOT_LINES:]), _FOOT_WORDS)
     result["sketch"] = sketch(plain)
@@ -87,8 +90,9 @@ def marks(page: PageText) -> dict[str, Any]:
         result["form"] = form[1] or form[2] or form[3]
     body = next((line for line in page.lines if len(line) >= 4), page.lines[0])
     signs = {
-        "title": max(page_evidence.titles(page.text).values()) >= 3.0,
-        "opens": _OPENING.search(plain[:1500]) is not None,
+        # More than a label in a line of other things, such as `Contrato: 5521`.
+        "title": max(page_evidence.titles(page.text).values()) > 3.0,
+        "opens": any(_opens(match) for match in _OPENING.finditer(plain[:1500])),
         "closes": _CLOSING.search(plain[len(plain) // 3 :]) is not None,
         "goes_on": _GOES_ON.search("\n".join(lines[-4:])) is not None,
         "came_on": _CAME_ON.search("\n".join(lines[:6])) is not None,
@@ -97,6 +101,12 @@ def marks(page: PageText) -> dict[str, Any]:
         "zone": "<<" in plain,
     }
     return result | {name: True for name, is_so in signs.items() if is_so}
+
+
+def _opens(match: re.Match[str]) -> bool:
+    """Whom a letter is to stands at the beginning of a line: a reading may be `estimada`, too."""
+    before = match.string[: match.start()].rpartition("\n")[2]
+    return not before.strip() or not match[0].startswith("estimad")
 
 
 def _numbering(lines: list[str], plain: str) -> dict[str, int]:
@@ -111,6 +121,21 @@ def _numbering(lines: list[str], plain: str) -> dict[str, int]:
             number = int(alone[1] or alone[2])
             return {"page": number} if 1 <= number <= 60 else {}
     return {}
+
+
+def _carried(lines: list[str]) -> dict[str, str]:
+    """The amount beside `suma y sigue` at the foot, beside `suma anterior` at the head of a page."""
+    places = (
+        ("carried_to", _GOES_ON, lines[-_CARRIED_LINES:]),
+        ("carried_from", _CAME_ON, lines[:_CARRIED_LINES]),
+    )
+    found: dict[str, str] = {}
+    for name, phrase, part in places:
+        for line in part:
+            amounts = [token for token in line.split() if _AMOUNT.match(token.strip("€$£-+"))]
+            if amounts and phrase.search(line):
+                found[name] = str(_size(amounts[-1]))
+    return found
 
 
 def _identity(plain: str) -> dict[str, Any]:

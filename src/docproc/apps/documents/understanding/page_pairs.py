@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -15,16 +15,17 @@ Marks = Mapping[str, Any]
 # weights (`boundaries.npz`) count on it, so that a change here means to train anew.
 ONE_PAGE = ("receipt", "payslip", "id_card")
 LONG = ("contract", "bank_statement", "invoice")
-WIDTH = 41  # columns of the vector
+WIDTH = 43  # columns of the vector
 
 
-def vector(before: Marks, page: Marks, kind_before: str, kind: str) -> Vector:
-    """For two pages with words; `kind`s are their types as far as known."""
-    same = kind == kind_before
+def vector(before: Marks, page: Marks, kind: str) -> Vector:
+    """For two pages with words; `kind` is the type of the document that the first belongs to.
+
+    What type the second looks like is no part of it: `page_sequence` weighs that.
+    """
     made = [
         1.0,
-        float(same),
-        *(float(same and kind == name) for name in (*ONE_PAGE, *LONG, "other")),
+        *(float(kind == name) for name in (*ONE_PAGE, *LONG, "other")),
         *_numbering(before, page),
         *_changed(before.get("number"), page.get("number")),
         _changed(before.get("form"), page.get("form"))[1],
@@ -40,15 +41,33 @@ def vector(before: Marks, page: Marks, kind_before: str, kind: str) -> Vector:
         *(float(bool(before.get(name))) for name in ("title", "closes", "goes_on")),
         float(bool(before.get("title")) and not page.get("title")),
         float(_is_copy(before, page)),
-        float(same and kind in LONG and not page.get("title") and not page.get("opens")),
+        # Each has a title, or each ends in a total: two papers rather than two pages of one.
+        float(bool(before.get("title")) and bool(page.get("title"))),
+        float(bool(before.get("closes")) and bool(page.get("closes"))),
+        float(bool(page.get("title")) and not set(before.get("dates", ())) & set(page.get("dates", ()))),
+        float(kind in LONG and not page.get("title") and not page.get("opens")),
     ]
     return numpy.array(made, dtype=numpy.float32)
+
+
+def vectors(before: Marks, page: Marks, kinds: Sequence[str]) -> Vector:
+    """One row for each type that the document before may be of; what the pages say is looked at once."""
+    made = numpy.repeat(vector(before, page, "")[None], len(kinds), axis=0)
+    goes_on = not page.get("title") and not page.get("opens")
+    columns = (*ONE_PAGE, *LONG, "other")
+    for row, kind in enumerate(kinds):
+        if kind in columns:
+            made[row, 1 + columns.index(kind)] = 1.0
+        made[row, -1] = float(kind in LONG and goes_on)
+    return made
 
 
 def said(before: Marks, page: Marks) -> float | None:
     """That it is a new document, where pages say so plainly: by numbering, or by their document's number."""
     if continues_numbering(before, page):
         return 0.02
+    if "carried_to" in before and before["carried_to"] == page.get("carried_from"):
+        return 0.03
     if page.get("zone") and not before.get("zone") and "sum" not in before:  # a card bears no amount
         return _back_of_card(before, page)
     numbers = before.get("number"), page.get("number")
@@ -56,6 +75,8 @@ def said(before: Marks, page: Marks) -> float | None:
         return 0.96 if numbers[0] != numbers[1] else 0.06
     if page.get("page") == 1 and "of" in page and not _is_copy(before, page):
         return 0.97
+    if "of" in before and before["of"] == before["page"] and not _is_copy(before, page):
+        return 0.9  # it was the last page of its document
     if any(_changed(before.get(name), page.get(name))[1] for name in ("form", "account")):
         return 0.93
     return None

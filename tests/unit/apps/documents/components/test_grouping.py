@@ -90,7 +90,7 @@ def test_pages_that_say_so_begin_a_document_of_their_own() -> None:
     ):
         row.marks = marks
     assert [g.page_indices for g in group_pages(rows)] == [(0, 1), (2,), (3,)]
-    rows[1].marks = {"begins": True}  # a person's word
+    rows[1].marks = {"page": 2, "of": 2, "begins": True}  # a person's word
     assert [g.page_indices for g in group_pages(rows)] == [(0,), (1,), (2,), (3,)]
     assert all(g.is_final for g in group_pages(rows))
 

@@ -58,7 +58,10 @@ def read(path: Path) -> Any:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_lists_are_sorted_and_hold_nothing_twice(path: Path) -> None:
-    found = [(place, phrases) for place, phrases in lists(read(path)) if not place.endswith("/sum")]
+    ordered = ("/sum", "/identity")  # their order means something
+    found = [
+        (place, phrases) for place, phrases in lists(read(path)) if not place.split("[")[0].endswith(ordered)
+    ]
     assert found
     for place, phrases in found:
         assert phrases == sorted(set(phrases)), place

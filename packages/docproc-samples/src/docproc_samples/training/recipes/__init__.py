@@ -3,7 +3,8 @@
 from docproc_samples.training.recipes.bank_statement import BANK_STATEMENT
 from docproc_samples.training.recipes.contract import CONTRACT, CONTRACT_CONTINUED
 from docproc_samples.training.recipes.id_card import ID_CARD
-from docproc_samples.training.recipes.invoice import INVOICE, INVOICE_CONTINUED
+from docproc_samples.training.recipes.invoice import INVOICE, INVOICE_CONTINUED, INVOICE_EUROPE
+from docproc_samples.training.recipes.later import LATER
 from docproc_samples.training.recipes.other import OTHER
 from docproc_samples.training.recipes.payslip import PAYSLIP
 from docproc_samples.training.recipes.receipt import RECEIPT
@@ -16,6 +17,8 @@ __all__ = [
     "ID_CARD",
     "INVOICE",
     "INVOICE_CONTINUED",
+    "INVOICE_EUROPE",
+    "LATER",
     "OTHER",
     "PAYSLIP",
     "RECEIPT",

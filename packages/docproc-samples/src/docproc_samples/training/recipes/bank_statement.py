@@ -45,4 +45,18 @@ Date [Description|Details|Transaction|Payment type and details] [Paid out Paid i
 *{shortdate} {company} {amount}
 [Total operaciones|Total compras|Importe a cargar|Total a pagar|Saldo dispuesto|Nuevo saldo] {amount}
 [Intereses|Comisiones|TAE {pct}|Cuota tarjeta|Modalidad de pago: fin de mes] {amount}"""),
+    ("en", "Account summary|Checking summary|Your account at a glance|Primary checking|Statement of accounts|Savings summary|", """
+[{company}|First Bank of {city}|{city} Credit Union] [Customer service|P.O. Box {few}] {phone}
+[{person}|Account of {person}]
+{street} {city}
+[Primary account number|Account number|Member number|Account ending in]: {n}
+[Statement period|Statement dates|From {date} through {date}|Period covered] {date} - {date}
+[Beginning balance on {date}|Previous balance|Balance last statement] {amount}
+[Deposits and other credits|Deposits and additions|Total deposits and other additions] {amount}
+[Withdrawals and other debits|Checks paid|ATM and debit card subtractions|Electronic withdrawals|Other subtractions] -{amount}
+[Ending balance on {date}|Current balance|Ending daily balance|Average ledger balance] {amount}
+[Transaction history|Daily ledger balances|Deposits and other credits|Checks paid|Withdrawals and other debits]
+*{shortdate} [DEPOSIT|MOBILE DEPOSIT|DIRECT DEP|PAYROLL PPD|WIRE IN] {item} {amount}
+*{shortdate} [CHECKCARD|PURCHASE|ACH|CHECK {few}|BILL PAY|ZELLE TO|WITHDRAWAL] {item} -{amount}
+[Interest paid this year|Annual percentage yield earned|Monthly service fee|Overdraft fees|Member FDIC] {amount}"""),
 )  # fmt: skip

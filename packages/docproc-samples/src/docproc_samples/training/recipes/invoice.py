@@ -214,3 +214,111 @@ INVOICE_CONTINUED: tuple[Recipe, ...] = (
 [Invoice total|Balance due|Total due] {amount}
 [Payment terms|Remit to|Bank details]: {company}"""),
 )  # fmt: skip
+
+# Invoices of the neighbours, each in its language.
+INVOICE_EUROPE: tuple[Recipe, ...] = (
+    ("fr", "FACTURE|Facture n° {n}|FACTURE D'AVOIR|Votre facture|", """
+{company}
+[SIRET|SIREN] {n} [N° TVA|TVA intracommunautaire] FR{n}
+{street} {city}
+[Facturé à|Client|Adresse de facturation|Destinataire]: {person}
+[Numéro de facture|Facture n°|N° de facture]: {n} [Date de facture|Date]: {date}
+[Échéance|Date d'échéance|À payer avant le]: {date}
+[Désignation|Description] [Quantité|Qté] [Prix unitaire HT|P.U.] [Montant HT|Total]
+*{item} {few} {amount} {amount}
+[Total HT|Montant HT|Sous-total] {amount}
+[TVA|Montant TVA|TVA 20 %] {amount}
+[Total TTC|Net à payer|Montant TTC] {amount}
+[Conditions de règlement|Virement bancaire|En cas de retard de paiement une indemnité de 40 euros est due]: {iban}"""),
+    ("de", "RECHNUNG|Rechnung Nr. {n}|Gutschrift|Ihre Rechnung|", """
+{company}
+[USt-IdNr.|USt-ID|Steuernummer]: {n}
+{street} {city}
+[Rechnung an|Kunde|Rechnungsempfänger]: {person} [Kundennummer|Kd.-Nr.]: {few}
+[Rechnungsnummer|Rechnung Nr.]: {n} [Rechnungsdatum|Datum]: {date}
+[Leistungszeitraum|Lieferdatum]: {date} [Fällig am|Zahlbar bis]: {date}
+Pos. [Bezeichnung|Beschreibung] Menge Einzelpreis [Betrag|Gesamt]
+*{few} {item} {few} {amount} {amount}
+[Nettobetrag|Zwischensumme|Summe netto] {amount}
+[MwSt. 19 %|zzgl. 19 % USt|Umsatzsteuer|Mehrwertsteuer 7 %] {amount}
+[Gesamtbetrag|Rechnungsbetrag|Endbetrag|Gesamtsumme] {amount}
+[Bankverbindung|Bitte überweisen Sie den Betrag auf folgendes Konto|Vielen Dank für Ihren Auftrag]: {iban}"""),
+    ("it", "FATTURA|Fattura n. {n}|FATTURA DI CORTESIA|Parcella|Nota di credito|", """
+{company}
+[P.IVA|Partita IVA]: {n} [Codice fiscale|C.F.] {n}
+{street} {city}
+[Spett.le|Cliente|Destinatario|Intestatario]: {person}
+[Fattura n.|Numero fattura]: {n} [Data|Data fattura|del]: {date}
+[Scadenza|Data scadenza]: {date} [Codice destinatario|Pagamento: bonifico bancario]
+Descrizione [Quantità|Q.tà] Prezzo [Importo|Totale]
+*{item} {few} {amount} {amount}
+[Imponibile|Totale imponibile] {amount}
+[IVA 22 %|Totale IVA|Imposta] {amount}
+[Totale fattura|Totale documento|Totale da pagare|Netto a pagare] {amount}
+[Bonifico bancario|Coordinate bancarie]: {iban}"""),
+    ("pt", "FATURA|Fatura n.º {n}|FATURA-RECIBO|Fatura simplificada n.º {n}|Nota de crédito|", """
+{company}
+[NIF|NIPC|Contribuinte]: {n}
+{street} {city}
+[Cliente|Exmo(s) Sr(s)|Adquirente]: {person} [NIF|Contribuinte]: {n}
+[Fatura n.º|Número da fatura]: {n} [Data|Data de emissão|Data da fatura]: {date}
+[Vencimento|Data de vencimento]: {date}
+Descrição [Quantidade|Qtd.] Preço [Valor|Total]
+*{item} {few} {amount} {amount}
+[Base tributável|Total ilíquido|Incidência] {amount}
+[IVA 23 %|Total IVA|Valor do IVA] {amount}
+[Total a pagar|Total da fatura|Valor total] {amount}
+[Processado por programa certificado|ATCUD: {n}|IBAN]: {iban}"""),
+    ("nl", "FACTUUR|Factuur {n}|Creditnota|Uw factuur|", """
+{company}
+[KvK|BTW-nummer|BTW nr.]: {n}
+{street} {city}
+[Factuuradres|Klant|Factuur aan|T.a.v.]: {person}
+[Factuurnummer|Factuur nr.]: {n} [Factuurdatum|Datum]: {date}
+[Vervaldatum|Te betalen voor]: {date}
+Omschrijving Aantal Prijs [Bedrag|Totaal]
+*{item} {few} {amount} {amount}
+[Subtotaal|Totaal excl. btw|Bedrag excl. btw] {amount}
+[BTW 21 %|Totaal btw] {amount}
+[Totaal te betalen|Totaal incl. btw|Totaalbedrag|Te betalen] {amount}
+[Gelieve het bedrag over te maken op|Betaling binnen 14 dagen]: {iban}"""),
+    ("ca", "FACTURA|Factura núm. {n}|Factura simplificada|", """
+{company}
+[NIF|CIF]: {cif}
+{street} {city}
+[Client|Dades del client]: {person} NIF: {nif}
+[Núm. factura|Factura núm.]: {n} [Data|Data factura|Data d'emissió]: {date}
+[Venciment|Data de venciment]: {date}
+Descripció Quantitat Preu Import
+*{item} {few} {amount} {amount}
+[Base imposable|Total base imposable] {amount}
+[IVA 21 %|Quota IVA] {amount}
+[Total factura|Total a pagar|Import total] {amount}
+[Forma de pagament|Transferència al compte]: {iban}"""),
+    ("gl", "FACTURA|Factura nº {n}|", """
+{company}
+[NIF|CIF]: {cif}
+{street} {city}
+[Cliente|Datos do cliente]: {person} NIF: {nif}
+[Nº da factura|Factura nº]: {n} [Data|Data da factura|Data de emisión]: {date}
+[Vencemento|Data de vencemento]: {date}
+Concepto Cantidade Prezo Importe
+*{item} {few} {amount} {amount}
+[Base impoñible] {amount}
+[IVE 21 %|Cota IVE] {amount}
+[Total da factura|Total a pagar|Importe total] {amount}
+[Forma de pagamento|Transferencia á conta]: {iban}"""),
+    ("eu", "FAKTURA|Faktura zenbakia {n}|", """
+{company}
+[IFZ|IFK]: {cif}
+{street} {city}
+[Bezeroa]: {person} [IFZ|NAN]: {nif}
+[Faktura zenbakia|Fakturaren zenbakia]: {n} [Data|Fakturaren data]: {date}
+[Epemuga|Ordaintzeko epea]: {date}
+[Kontzeptua|Azalpena] Kopurua Prezioa Zenbatekoa
+*{item} {few} {amount} {amount}
+[Zerga oinarria|Zerga-oinarria] {amount}
+[BEZ % 21|BEZ kuota] {amount}
+[Guztira|Ordaintzeko guztira|Fakturaren guztira] {amount}
+[Ordaintzeko modua|Transferentzia kontu honetara]: {iban}"""),
+)  # fmt: skip

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
 import numpy
 
-from docproc.apps.documents.quality.fitting import noise, packed, page_set, softmax
+from docproc.apps.documents.quality import metrics
+from docproc.apps.documents.quality.fitting import doubt, noise, packed, page_set, softmax
 from docproc.apps.documents.quality.fitting.labelled import LabelledPage, labelled
 from docproc.apps.documents.quality.fitting.page_set import PageSet, Spread
-from docproc.apps.documents.understanding import classify, page_evidence, page_features
+from docproc.apps.documents.understanding import classify, page_doubt, page_evidence, page_features
 from docproc.apps.documents.understanding.page_features import Names
 
 NAME = "classifier"
@@ -22,7 +23,8 @@ _HELD_BACK = 5  # every fifth labelled file is not trained on: it calibrates the
 _LEAST_SOURCES, _LEAST_PAGES = 3, 12
 _SMOOTHED = 0.02  # label smoothing: this share of each target is spread over the other types
 # The fitted temperature is multiplied by this: generated pages are tidier than what people send, so a
-# temperature fitted to them would make confidences too high.
+# temperature fitted to them would make confidences too high. Families left out then sharpen it again, with a
+# doubt about pages that are unlike all others (`doubt.py`).
 _WIDER = 1.3
 _LABELLED_WEIGHT = 3.0  # weight of a real page in the loss; a generated one has 1
 
@@ -39,14 +41,15 @@ class Pages:
 def train(folders: Sequence[Path], into: Path, readings: Path | None = None) -> str:
     """Write `classifier.npz` into a folder; returns a line that says how it went."""
     pages = gather(folders, readings)
-    weights = fit(pages)
+    weights, left_out = _with_doubt(pages)
     into.mkdir(parents=True, exist_ok=True)
     with (into / f"{classify.MODEL}.npz").open("wb") as file:
         numpy.savez_compressed(file, **classify.packed(weights))  # type: ignore[arg-type] # arrays only
     return (
         f"{len(weights.classes)} types, {len(pages.learnt)} pages, {weights.names.width} features, "
         f"temperature {weights.temperature:.2f}, "
-        f"{_share_right(pages.held_back, weights):.2%} of {len(pages.held_back)} pages held back are right"
+        f"{_share_right(pages.held_back, weights):.2%} of {len(pages.held_back)} pages held back are right; "
+        f"{left_out}"
     )
 
 
@@ -82,6 +85,22 @@ def spoiled(pages: Iterable[LabelledPage], random: Random) -> Iterator[LabelledP
 
 
 def fit(pages: Pages) -> classify.Weights:
+    """The weights, with the doubt that they leave about families of layouts they were not fitted to."""
+    return _with_doubt(pages)[0]
+
+
+def _with_doubt(pages: Pages) -> tuple[classify.Weights, str]:
+    weights = _fitted(pages)
+    found = doubt.fit(pages.learnt, lambda kept: _fitted(Pages(kept, pages.held_back, kept.spread())))
+    ece, auroc = metrics.ece(found.sure, found.right), metrics.auroc(found.sure, found.right)
+    told = (
+        f"families left out: {numpy.mean(found.right):.2%} right, ECE {ece or 0:.3f}, AUROC {auroc or 0:.3f}"
+    )
+    temperature = weights.temperature * found.sharper
+    return replace(weights, doubt=found.weights, temperature=temperature), told
+
+
+def _fitted(pages: Pages) -> classify.Weights:
     classes = tuple(dict.fromkeys((*page_evidence.TYPES, *sorted(set(pages.learnt.doc_types)))))
     names = Names(
         page_evidence.TYPES, page_evidence.PHRASES, tuple(pages.spread.words(_LEAST_SOURCES, _LEAST_PAGES))
@@ -94,7 +113,10 @@ def fit(pages: Pages) -> classify.Weights:
     logits = pages.held_back.matrix(names.words)[apart] @ weights.T
     known = numpy.array([classes.index(kind) for kind in pages.held_back.doc_types if kind in classes])
     wider = _WIDER * softmax.temperature(logits, known)
-    return classify.Weights(classes, names, page_features.columns_of(names), weights, wider)
+    columns = page_features.columns_of(names)
+    return classify.Weights(
+        classes, names, columns, weights, wider, numpy.zeros(page_doubt.WIDTH, numpy.float32)
+    )
 
 
 def _places(pages: PageSet, classes: Sequence[str]) -> numpy.typing.NDArray[numpy.intp]:

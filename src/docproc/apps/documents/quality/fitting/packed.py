@@ -110,6 +110,8 @@ def _rows(name: str, pages: PageSet, words: Sequence[str]) -> dict[str, numpy.ty
         f"{name}_fixed": pages.fixed.astype(numpy.float16),
         f"{name}_sizes": numpy.array([len(each) for each in said], dtype=numpy.uint16),
         f"{name}_words": numpy.array([place for each in said for place in each], dtype=numpy.uint16),
+        f"{name}_said": pages.said.astype(numpy.uint16),
+        f"{name}_sources": numpy.array(pages.sources),
     }
 
 
@@ -129,6 +131,8 @@ def _set(name: str, stored: Arrays, words: Sequence[str]) -> PageSet:
         stored[f"{name}_fixed"].astype(numpy.float32),
         tuple(frozenset(words[place] for place in each) for each in said),
         numpy.zeros(len(kinds), dtype=bool),
+        stored[f"{name}_said"].astype(numpy.int64),
+        tuple(stored[f"{name}_sources"].tolist()),
     )
 
 

@@ -12,11 +12,12 @@ import numpy
 import numpy.typing
 
 from docproc.apps.documents.quality.fitting.labelled import LabelledPage
-from docproc.apps.documents.understanding import page_evidence, page_features
+from docproc.apps.documents.understanding import page_doubt, page_evidence, page_features
 from docproc.apps.documents.understanding.page_features import Names
 from docproc.reading.folding import fold
 
 Floats = numpy.typing.NDArray[numpy.float32]
+Counts = numpy.typing.NDArray[numpy.int64]
 
 # What has a column whatever the pages say: layout, types and phrases of the hand-written evidence.
 FIXED = Names(page_evidence.TYPES, page_evidence.PHRASES, ())
@@ -25,12 +26,18 @@ _WORD = re.compile(r"[a-z]{3,}")
 
 @dataclass(frozen=True)
 class PageSet:
-    """One row a page: its type, its fixed columns, its vocabulary, and whether somebody sent it."""
+    """One row a page: its type, its fixed columns, its vocabulary, and whether somebody sent it.
+
+    `said` counts the words of a page that tell something, also those that are not kept in its vocabulary;
+    `sources` names the family that a page comes from: a layout, a recipe, a file.
+    """
 
     doc_types: tuple[str, ...]
     fixed: Floats
     vocabularies: tuple[frozenset[str], ...]
     real: numpy.typing.NDArray[numpy.bool_]
+    said: Counts
+    sources: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.doc_types)
@@ -41,7 +48,31 @@ class PageSet:
             numpy.concatenate([self.fixed, other.fixed]),
             self.vocabularies + other.vocabularies,
             numpy.concatenate([self.real, other.real]),
+            numpy.concatenate([self.said, other.said]),
+            self.sources + other.sources,
         )
+
+    def only(self, rows: Sequence[int]) -> PageSet:
+        """Some of the pages."""
+        return PageSet(
+            tuple(self.doc_types[row] for row in rows),
+            self.fixed[list(rows)],
+            tuple(self.vocabularies[row] for row in rows),
+            self.real[list(rows)],
+            self.said[list(rows)],
+            tuple(self.sources[row] for row in rows),
+        )
+
+    def spread(self) -> Spread:
+        """In how many families and pages the words occur."""
+        seen = {
+            (word, "real" if real else source)
+            for vocabulary, source, real in zip(self.vocabularies, self.sources, self.real, strict=True)
+            for word in vocabulary
+            if _WORD.fullmatch(word)
+        }
+        pages = Counter(word for vocabulary in self.vocabularies for word in vocabulary)
+        return Spread(Counter(word for word, _ in seen), pages)
 
     def matrix(self, words: Sequence[str]) -> Floats:
         """The vectors of `page_features.vector`, with a column for each of these words."""
@@ -65,6 +96,8 @@ def of(pages: Sequence[LabelledPage]) -> PageSet:
         numpy.array(rows, dtype=numpy.float32).reshape(len(pages), FIXED.width),
         tuple(said.vocabulary for said in told),
         numpy.array([each.is_real for each in pages], dtype=bool),
+        numpy.array([page_doubt.long_words(one.vocabulary) for one in told], dtype=numpy.int64),
+        tuple(each.source for each in pages),
     )
 
 

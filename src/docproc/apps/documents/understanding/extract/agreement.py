@@ -11,6 +11,7 @@ from rapidfuzz import fuzz
 
 from docproc.apps.documents.understanding.extract import candidates, normalise
 from docproc.apps.documents.understanding.extract.layout import Document, Line
+from docproc.apps.documents.understanding.extract.months import MONTHS
 from docproc.apps.documents.understanding.extract.spec import FieldSpec
 from docproc.reading.folding import fold
 from docproc.reading.page import Box
@@ -26,7 +27,7 @@ def is_name(field: FieldSpec) -> bool:
 
 def same(field: FieldSpec, one: str, other: str, *, short_years: bool = False) -> bool:
     """Whether both mean the same value, however they are written."""
-    if field.type == "decimal":
+    if field.type in ("decimal", "integer"):
         return _amount(one) is not None and _amount(one) == _amount(other)
     if field.type == "date":
         return one == other or (short_years and one[2:] == other[2:])
@@ -97,7 +98,7 @@ class Print:
         for line in self.document.lines:
             words = re.findall(r"[a-z]+|\d+", line.folded)
             numbers = {int(word) for word in words if word.isdigit() and len(word) <= 4}
-            if {year, of_month} <= numbers and any(normalise.MONTHS.get(word) == month for word in words):
+            if {year, of_month} <= numbers and any(MONTHS.get(word) == month for word in words):
                 return _at(line)
         return None
 

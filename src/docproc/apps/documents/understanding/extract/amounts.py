@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from docproc.apps.documents.understanding.extract import sums
 from docproc.apps.documents.understanding.extract.layout import Document
 from docproc.apps.documents.understanding.extract.score import Scored, less_likely
 from docproc.apps.documents.understanding.extract.tax_table import Table
+from docproc.reading.page import Source
 
 _SUM_AGREES = 2.2
 _TAX_TABLE = 5.0  # what a row whose base, rate and tax fit is worth: as much as a good label
 _WELL_TOLD = 3.0  # the score of an amount with a label of its own
+_NO_MARK = re.compile(r"\d{1,2} ?\d{3,7}|\d{3,9}")  # an amount of a scan without point or comma
 _TAX_INCLUDED = re.compile(
     r"(?:incluye|incluid[oa]s?|includes|including|incl\.?) (?:€|eur)? ?\d[\d.,]*\d ?(?:€|eur|euros)?"
     r"(?= (?:de |en concepto de )?(?:\d{1,2} ?% )?(?:de )?(?:iva|i\.v\.a|igic|vat|impuestos)(?![a-z]))"
@@ -47,6 +50,24 @@ def included(scored: list[Scored], document: Document) -> list[Scored]:
         )
     ]
     return [Scored(each.candidate, _TAX_TABLE, each.parts) for each in told] or scored
+
+
+def with_lost_marks(scored: Sequence[Scored], document: Document) -> list[Scored]:
+    """The amounts, then once more those of a scan that have neither point nor comma, as if it had been lost.
+
+    `185000` is perhaps 1 850,00: alone that says nothing, so a sum must prove it.
+    """
+    lost = [
+        Scored(
+            replace(each.candidate, value=f"{Decimal(each.candidate.value) / 100:.2f}"),
+            each.score,
+            each.parts,
+        )
+        for each in scored
+        if document.pages[each.candidate.at.page].source == Source.OCR
+        and _NO_MARK.fullmatch(each.candidate.at.text.strip(" €$-"))
+    ]
+    return [*scored, *lost]
 
 
 def agreeing(

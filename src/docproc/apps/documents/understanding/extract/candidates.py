@@ -38,6 +38,22 @@ def amounts(line: Line, how: Conventions) -> Iterator[Candidate]:
         yield Candidate(value, line.stretch(match.start(), match.end()), merit)
 
 
+_INTEGER = re.compile(
+    r"(?<![\w.,/#+-])-?(?:\d{1,3}(?:[. ]\d{3})+|\d{1,3}(?:,\d{3})+|\d{1,9})(?![\w%]|[.,/:-]\d|\s?%)"
+)
+
+
+def integers(line: Line, how: Conventions) -> Iterator[Candidate]:
+    """Whole numbers: `12`, `1.200`; not a part of an amount with cents, a date or a percentage."""
+    taken = normalise.dates(line.folded, how.day_first)
+    for match in _INTEGER.finditer(line.folded):
+        start, end = match.span()
+        if any(start < stop and end > begin for begin, stop, _ in taken):
+            continue
+        value = int(re.sub(r"[^\d-]", "", match[0]))
+        yield Candidate(str(value), line.stretch(start, end))
+
+
 def dates(line: Line, how: Conventions) -> Iterator[Candidate]:
     for start, end, value in normalise.dates(line.folded, how.day_first):
         yield Candidate(value, line.stretch(start, end), 0.0)
@@ -139,6 +155,7 @@ def _is_label_word(word: str) -> bool:
 
 FINDERS: dict[str, Callable[[Line, Conventions], Iterator[Candidate]]] = {
     "amount": amounts,
+    "integer": integers,
     "date": dates,
     "number": numbers,
     "tax_id": tax_ids,

@@ -24,6 +24,8 @@ def checked(spec: FieldSpec, answer: FieldValue | None) -> FieldValue | None:
     if answer is None or spec.type == "table":
         return answer
     value = replace(answer, value=_trimmed(spec, answer.value))
+    if value.confirmed and not value.reason:  # a person has seen this very value: odd perhaps, but right
+        return value
     if trouble := problem(spec, value.value):
         if _is_printed_so(spec, value):
             sure = min(value.confidence, PRINTED)

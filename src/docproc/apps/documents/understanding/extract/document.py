@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from docproc.apps.documents.understanding.extract import checks, field_rules, ladder, line_items, search
+from docproc.apps.documents.understanding.extract import (
+    checks,
+    field_rules,
+    ladder,
+    line_items,
+    search,
+    tax_breakdown,
+)
 from docproc.apps.documents.understanding.extract.spec import FieldSpec, FieldValue
 from docproc.reading.page import PageText
 
@@ -48,7 +55,8 @@ def find(
     values = search.find(doc_type, plain, pages)
     for field in fields:
         if field.type == "table":
-            values[field.name] = line_items.find(field, pages)
+            finder = tax_breakdown.find if field.name == tax_breakdown.NAME else line_items.find
+            values[field.name] = finder(field, pages)
     return {field.name: values[field.name] for field in fields}
 
 

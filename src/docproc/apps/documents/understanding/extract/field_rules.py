@@ -48,7 +48,9 @@ _ALLOWED = (
     ast.Mult, ast.Div, ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Name, ast.Load,
     ast.Constant, ast.Call, ast.Attribute, ast.IfExp,
 )  # fmt: skip
-_SAMPLES = {"decimal": Decimal(1), "date": date(2026, 3, 12), "string": "text"}
+# Tables that are found by the amounts which a rule then compares them with.
+_FROM_SUMS = ("tax_breakdown",)
+_SAMPLES = {"decimal": Decimal(1), "integer": Decimal(1), "date": date(2026, 3, 12), "string": "text"}
 
 
 def weigh(rules: Sequence[str], fields: Sequence[FieldSpec], answers: Found) -> dict[str, FieldValue | None]:
@@ -100,7 +102,7 @@ def _kind(rule: str, involved: Mapping[str, FieldValue]) -> str:
     equalities = [node for node in ast.walk(_parsed(rule)) if isinstance(node, ast.Eq)]
     if not equalities or len(involved) < 2:
         return "order"
-    return "known sum" if known_sums().issuperset(involved) else "sum"
+    return "known sum" if {*known_sums(), *_FROM_SUMS}.issuperset(involved) else "sum"
 
 
 # --- the language
@@ -203,7 +205,7 @@ def _plain(type_: str, value: str | None) -> Any:
     if value is None or type_ == "string":
         return value
     try:
-        return Decimal(value) if type_ == "decimal" else date.fromisoformat(value)
+        return Decimal(value) if type_ in ("decimal", "integer") else date.fromisoformat(value)
     except (InvalidOperation, ValueError):
         return None
 

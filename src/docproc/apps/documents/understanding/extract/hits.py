@@ -123,7 +123,7 @@ def rules(doc_type: str, fields: Sequence[FieldSpec]) -> dict[str, Rule]:
     return known
 
 
-_KINDS: dict[str, Kind] = {"decimal": "amount", "date": "date", "string": "text"}
+_KINDS: dict[str, Kind] = {"decimal": "amount", "integer": "integer", "date": "date", "string": "text"}
 _TAX_IDS = {"nif", "cif", "dni", "nie", "vat", "tax_id"}
 
 
@@ -165,6 +165,15 @@ class Told:
             return -10.0, 0.0, ""
         told, hit = max(labels, key=lambda each: each[0])
         return told, hit.worth[name], "right" if hit.at.line == self.candidate.at.line else "below"
+
+    def is_beside(self, name: str, document: Document) -> bool:
+        """Whether a label of the field stands right before it, with nothing between them."""
+        at = self.candidate.at
+        return any(
+            hit.at.line == at.line and not document.lines[at.line].text[hit.at.end : at.start].strip(" :.=")
+            for hit, _ in self.labels
+            if name in hit.worth and hit.at.end <= at.start
+        )
 
     def pull(self, name: str) -> float:
         """How strongly a label of something else claims the candidate."""

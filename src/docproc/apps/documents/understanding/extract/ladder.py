@@ -144,7 +144,11 @@ def _another(claim: Claim, other: Claim) -> str:
 
 def _checked(field: FieldSpec, value: FieldValue | None) -> FieldValue | None:
     """A failed check digit sends a value to a person, wherever it came from."""
-    if value is None or value.reason or not (problem := _digits_problem(field, value.value)):
+    if (
+        value is None or value.reason or value.confirmed
+    ):  # confirmed: a person has seen this odd number before
+        return value
+    if not (problem := _digits_problem(field, value.value)):
         return value
     most = PRINTED if value.source == Source.TEXT_LAYER else _DOUBTED  # or it is what the document says
     return replace(value, confidence=min(value.confidence, most), reason=problem)

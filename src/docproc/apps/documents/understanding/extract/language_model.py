@@ -138,6 +138,6 @@ def weigh(field: FieldSpec, read: FieldValue | None, located: FieldValue | None)
 
 
 def _same(field: FieldSpec, one: str, other: str) -> bool:
-    if field.type == "decimal":
+    if field.type in ("decimal", "integer"):
         return Decimal(one) == Decimal(other)
     return printed.letters(one) == printed.letters(other)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
+from docproc.apps.documents.understanding.extract.months import MONTHS
 from docproc.reading.folding import fold
 
 
@@ -20,27 +21,6 @@ class Conventions:
 
 CENTURY_TURN = 69  # as in POSIX: 69–99 are 19xx
 
-MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "enero january janvier janeiro gennaio januar januari ene jan jän genn gen",
-            "febrero february fevrier fevereiro febbraio februar februari feb fev febr",
-            "marzo march mars marco marz mac mar mrz mär",
-            "abril april avril aprile abr apr avr",
-            "mayo may mai maio maggio mei mag",
-            "junio june juin junho giugno juni jun giu",
-            "julio july juillet julho luglio juli julai jul lug juil",
-            "agosto august aout ogos ago aug agos aou",
-            "septiembre setiembre september septembre setembro settembre sep sept set",
-            "octubre october octobre outubro ottobre oktober oct okt ott out",
-            "noviembre november novembre novembro nov",
-            "diciembre december decembre dezembro dicembre dezember disember dic dec dez dis",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
 _MONTH = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + ")"
 
 NUMERIC_DATE = re.compile(
@@ -50,11 +30,17 @@ NUMERIC_DATE = re.compile(
 )
 ISO_DATE = re.compile(r"(?<![\d./,-])((?:19|20)\d\d)([-/.])(\d{1,2})\2(\d{1,2})(?!\d|[./-]\d)")
 DAY_MONTH_DATE = re.compile(
-    rf"(?<![\d./,])(\d{{1,2}})(?:st|nd|rd|th|er|o|\.)?[\s./,-]{{0,3}}(?:de |of |del )?\s?({_MONTH})(?![a-z])"
+    rf"(?<![\d./,])(\d{{1,2}})(?:st|nd|rd|th|er|o|\.)?[\s./,-]{{0,3}}(?:de |of |del |d')?\s?"
+    rf"({_MONTH})(?![a-z])"
     rf"[\s.,/'-]{{0,3}}(?:de |del |of )?\s?(\d{{4}}|\d{{2}})(?![\d])"
 )
 MONTH_DAY_DATE = re.compile(
     rf"(?<![a-z])({_MONTH})(?![a-z])[\s.-]{{0,2}}(\d{{1,2}})(?:st|nd|rd|th)?[\s,.-]{{1,3}}(\d{{4}})(?!\d)"
+)
+
+# Basque: `2025eko otsailaren 12a`.
+YEAR_MONTH_DATE = re.compile(
+    rf"(?<!\d)((?:19|20)\d\d)(?:e?ko)?\.? ({_MONTH})(?![a-z])[\s.]{{1,2}}(\d{{1,2}})(?:an?|ean)?(?![\d.,/])"
 )
 
 _UNITS = ("uno", "dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve")
@@ -85,7 +71,9 @@ AMOUNT = re.compile(
 _POINT_CENTS = re.compile(r"\d\.\d{2}(?![\d.,])")
 _COMMA_CENTS = re.compile(r"\d,\d{2}(?![\d.,])")
 _US_PLACE = re.compile(r"\b[A-Z]{2},?\s?\d{5}(?:-\d{4})?\b")
-_EUROPEAN = re.compile(r"€|£|(?<![a-z])(?:iva|nif|cif|rm|gst|vat|tva|fecha|sdn)(?![a-z])")
+_EUROPEAN = re.compile(
+    r"€|£|(?<![a-z])(?:iva|nif|cif|rm|gst|vat|tva|fecha|sdn|mwst|ust|btw|bez|ive)(?![a-z])"
+)
 _US_WORDS = ("sales tax", "zip code", "united states", "u.s.a", "driver license", "ssn", "federal")
 
 
@@ -169,6 +157,8 @@ def dates(folded: str, day_first: bool) -> list[tuple[int, int, str]]:
             add(match, iso(year_of(match[3]), MONTHS[match[2]], int(match[1])))
         for match in MONTH_DAY_DATE.finditer(folded):
             add(match, iso(year_of(match[3]), MONTHS[match[1]], int(match[2])))
+        for match in YEAR_MONTH_DATE.finditer(folded):
+            add(match, iso(int(match[1]), MONTHS[match[2]], int(match[3])))
         for match in WORDS_DATE.finditer(folded) if " mil" in folded else ():
             add(match, iso(2000 + in_words(match[3] or ""), MONTHS[match[2]], in_words(match[1])))
     return sorted(spans)
@@ -194,7 +184,7 @@ def odd_date(text: str, day_first: bool) -> str | None:
 
     parsed = dateparser.parse(
         text,
-        languages=["es", "en", "fr", "pt", "de", "it", "ca"],
+        languages=["es", "en", "fr", "pt", "de", "it", "ca", "nl", "gl", "eu"],
         settings={"DATE_ORDER": "DMY" if day_first else "MDY", "REQUIRE_PARTS": ["day", "month", "year"]},
     )
     return parsed.date().isoformat() if parsed else None

@@ -20,6 +20,9 @@ def places(field: FieldSpec, said: str, document: Document, how: Conventions) ->
     """The value as it is printed, written as field values are, wherever it stands; none: nowhere."""
     if field.type == "decimal":
         return list(_amounts(said, document, how))
+    if field.type == "integer":
+        found = ((f"{Decimal(value):.0f}", at) for value, at in _amounts(said, document, how))
+        return [(value, at) for value, at in found if value == said.strip()]
     if field.type == "date":
         return list(_dates(said, document, how))
     return list(_texts(said, document))

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from docproc.apps.documents.understanding.extract import (
+    addresses,
     candidate_context,
     candidates,
+    carried,
     counterparties,
     datelines,
     entries,
@@ -29,7 +31,7 @@ from docproc.apps.documents.understanding.extract.hits import (
     vocabulary,
 )
 from docproc.apps.documents.understanding.extract.item_headings import without_column_labels
-from docproc.apps.documents.understanding.extract.labels import Rule
+from docproc.apps.documents.understanding.extract.labels import Rule, rules_of
 from docproc.apps.documents.understanding.extract.layout import Document, layout
 from docproc.apps.documents.understanding.extract.normalise import Conventions
 from docproc.apps.documents.understanding.extract.number_owners import NumberOwners
@@ -65,6 +67,7 @@ class Search:
     _told: dict[str, list[Told]] = field(default_factory=dict)
     _scored: dict[str, list[Scored]] = field(default_factory=dict)
     _entries: set[int] | None = None
+    _carried: frozenset[int] | None = None
 
     def __post_init__(self) -> None:
         self._owners = NumberOwners(self)
@@ -157,6 +160,8 @@ class Search:
             return self._person(name, rule)
         if rule.kind == "currency":
             return currencies(self.document)
+        if rule.kind == "address":
+            return addresses.addresses(self.document, self.how)
         if rule.kind == "period":
             labelled = names.labelled(name, self.document, self.hits, any_text=True)
             return periods.periods(self.document, labelled)
@@ -210,6 +215,14 @@ class Search:
                 "owner": owner,
             }
             parts |= {how: 1.0} if how else {}
+            if rule.kind == "amount" and candidate.at.line in self._carried_lines():
+                score -= carried.COSTS
+            if (
+                rule.kind == "amount"
+                and name not in rules_of(self.doc_type)
+                and each.is_beside(name, self.document)
+            ):
+                score -= min(candidate.merit, 0.0)  # a whole number, but its own label stands before it
             if rule.kind == "date" and candidate.at.line in self._entry_lines():
                 parts["row"] = 1.0
                 if name == "date" and len(self._entry_lines()) > 1:
@@ -230,6 +243,11 @@ class Search:
             dates, priced = ([each.candidate for each in self.told(kind)] for kind in ("date", "amount"))
             self._entries = entries.entry_lines(self.document, dates, priced)
         return self._entries
+
+    def _carried_lines(self) -> frozenset[int]:
+        if self._carried is None:
+            self._carried = carried.lines(self.document)
+        return self._carried
 
     def _lone(self, scored: list[Scored], rule: Rule) -> list[Scored]:
         """The only date of a document is its date."""

@@ -9,7 +9,7 @@ from docproc.apps.documents.understanding.reason import Reason
 from docproc.reading.page import Box, Source
 
 ColumnType = Literal["string", "decimal", "date"]
-FieldType = Literal["string", "decimal", "date", "table"]
+FieldType = Literal["string", "integer", "decimal", "date", "table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class FieldValue:
-    """A value found. Decimals are written `1250.00`, dates ISO 8601, strings as printed, tables as JSON."""
+    """A value found, as it is written: `1250.00`, `1250`, `2026-03-12`, texts as printed, tables as JSON."""
 
     value: str
     confidence: float
@@ -59,3 +59,4 @@ class FieldValue:
     box: Box | None
     reason: Reason | None = None  # why a person should look at it, where that is more than a low confidence
     rows: tuple[Row, ...] = ()  # of a table
+    confirmed: bool = False  # a person said so of this very value on an earlier document of the same issuer

@@ -38,6 +38,30 @@ class SummedAmounts:
 
     @cached_property
     def _by_label(self) -> dict[str, list[Scored]]:
+        """The candidates of all parts; those whose separator OCR lost are repaired where a sum proves it."""
+        scored = self._printed
+        if any(amounts.agreeing(self.parts, scored, self._beside()).values()):
+            return scored
+        repaired = {
+            name: amounts.with_lost_marks(each, self._search.document) for name, each in scored.items()
+        }
+        proven = amounts.agreeing(self.parts, repaired, self._beside())
+        if not any(proven.values()):
+            return scored
+        return {
+            name: [
+                *scored[name],
+                *(
+                    each
+                    for each in repaired[name][len(scored[name]) :]
+                    if each.candidate.value == proven[name]
+                ),
+            ]
+            for name in self.parts
+        }
+
+    @cached_property
+    def _printed(self) -> dict[str, list[Scored]]:
         scored = {name: self._search.by_label(name) for name in self.parts}
         if "tax_amount" in self.parts:
             printed = [each.candidate for each in self._search.told("amount")]

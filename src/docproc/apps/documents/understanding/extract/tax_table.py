@@ -13,7 +13,8 @@ from docproc.reading.page import union
 
 # Of Spain (VAT, IGIC) and its neighbours; another rate counts where it is printed with its sign.
 _RATES = frozenset(
-    Decimal(rate) for rate in ("21", "10", "4", "7", "3", "9.5", "15", "20", "5", "5.5", "6", "13", "23")
+    Decimal(rate)
+    for rate in ("21", "10", "4", "7", "3", "9.5", "15", "20", "5", "5.5", "6", "13", "23", "19", "22", "9")
 )
 _PERCENT = re.compile(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?)\s?%")
 _WITHHELD = re.compile(r"(?<![a-z])(?:i\.? ?r\.? ?p\.? ?f|retencion|recargo|r\.e)(?![a-z])")

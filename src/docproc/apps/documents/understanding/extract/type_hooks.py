@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from docproc.apps.documents.understanding.extract import identity, identity_print, names
+from docproc.apps.documents.understanding.extract import identity, identity_print, names, periods
 from docproc.apps.documents.understanding.extract.layout import Document, layout
 from docproc.apps.documents.understanding.extract.parties import parties
 from docproc.apps.documents.understanding.extract.score import Choice, Scored, choose, less_likely
@@ -68,6 +69,22 @@ class ReceiptHook(TypeHook):
 
 
 class PayslipHook(TypeHook):
+    """Its period is also told as the first and the last day, as dates."""
+
+    composed = frozenset({"period_from", "period_to"})
+
+    def decided(self, search: Search, name: str) -> tuple[Choice | None] | None:
+        if name not in self.composed:
+            return None
+        if "period" not in search.rules:
+            return (None,)
+        period = choose(search.scored("period"), search.doc_type, "period", "period")
+        both = periods.days(period.candidate.value, search.how.day_first) if period else None
+        if period is None or both is None:
+            return (None,)
+        value = both[name == "period_to"]
+        return (replace(period, candidate=replace(period.candidate, value=value)),)
+
     def issuers(self, heads: list[Scored], document: Document) -> list[Scored]:
         return [less_likely(each, each.parts["company"] < 0) for each in heads]
 

@@ -146,7 +146,7 @@ def same(one: str | None, other: str | None, kind: str) -> bool:
     """Whether two writings mean one value."""
     if one is None or other is None:
         return one is other
-    if kind == "decimal":
+    if kind in ("decimal", "integer"):
         try:
             return Decimal(one) == Decimal(other)
         except InvalidOperation:
@@ -163,7 +163,9 @@ def _find(
     value: str, field_type: str, document: Document, how: normalise.Conventions
 ) -> tuple[str, list[Stretch]]:
     """The kind of a value, and every place on the pages that says it."""
-    kinds = {"decimal": ("amount",), "date": ("date",)}.get(field_type, _STRING_KINDS)
+    kinds = {"decimal": ("amount",), "integer": ("integer",), "date": ("date",)}.get(
+        field_type, _STRING_KINDS
+    )
     for kind in kinds:
         stretches = [c.at for c in candidates.find(kind, document, how) if same(c.value, value, field_type)]
         if stretches:

@@ -51,6 +51,8 @@ _HIGHEST = 0.98
 _SURE_ENOUGH = 0.6
 _NEARLY = 80.0  # least similarity, of 100, of a name to itself with some letters misread
 _DOUBT = 0.6  # factor of the confidence of a value where documents of this layout had none
+# What may fail its check digits and still be right: a person who has seen it once is not asked again.
+_ODD_KINDS = ("tax_id", "iban", "number")
 _STRONGER = (Source.EMBEDDED, Source.CODE)
 
 
@@ -65,6 +67,11 @@ class Recalled:
     page: int = 0
     box: tuple[float, float, float, float] | None = None
     source: Source = Source.MEMORY
+    is_its_word: bool = False  # it is what a person said of this issuer, not what stands in its place today
+
+    @property
+    def is_printed(self) -> bool:
+        return self.box is not None
 
 
 def recall(
@@ -112,7 +119,7 @@ class _Memory:
         agree = sum(same(each.value, best.value, field.type) for each in told)
         against = len(told) - agree
         weight = 1 - (1 - best.weight) * 0.7 ** (agree - 1) if agree > against else best.weight * 0.9
-        return Recalled(best.value, weight, best.corrected, best.order, best.page, best.box, best.source)
+        return replace(best, weight=weight)
 
     def absent(self, field: FieldSpec, read: FieldValue | None) -> FieldValue | None:
         """Nothing, where people said that documents of this layout have no such value."""
@@ -147,7 +154,7 @@ class _Memory:
         at = self._printed(lesson.value)
         if at is not None:
             source = self.document.pages[at.page].source
-            return Recalled(lesson.value, owner, lesson.corrected, order, at.page, at.box, source)
+            return Recalled(lesson.value, owner, lesson.corrected, order, at.page, at.box, source, True)
         # It was printed there and is not here: read badly, or somebody else's.
         return Recalled(lesson.value, owner * (0.6 if lesson.places else 0.95), lesson.corrected, order)
 
@@ -185,7 +192,8 @@ class _Memory:
         value, at = candidate.value, candidate.at
         if lesson.field in CONSTANT and ratio(squeezed(value), squeezed(lesson.value or "")) >= _NEARLY:
             value = lesson.value or value  # as a person spelt it, not as it was read this time
-        return Recalled(value, weight, lesson.corrected, order, at.page, at.box, source)
+        again = lesson.kind in _ODD_KINDS and same(candidate.value, lesson.value, "string")
+        return Recalled(value, weight, lesson.corrected, order, at.page, at.box, source, again)
 
     def _possible(self, lesson: Lesson, spot: ValuePlace) -> Iterator[Candidate]:
         last = len(self.document.pages) - 1
@@ -269,13 +277,17 @@ def _merged(read: FieldValue | None, told: Recalled | None, field: FieldSpec) ->
     if read is not None and same(read.value, told.value, field.type):
         both = 1 - (1 - read.confidence) * (1 - trust)
         value = told.value if field.name in CONSTANT else read.value  # as a person spelt it
-        return FieldValue(value, min(both, 0.995), read.source, read.page, read.box)
+        return FieldValue(
+            value, min(both, 0.995), read.source, read.page, read.box, confirmed=told.is_its_word
+        )
     if problem(field, told.value) and read is not None and not problem(field, read.value):
         return read  # what its validators refute is not what was meant
     enough = min(_SURE_ENOUGH, read.confidence) if read is not None and told.corrected else 0.0
     if read is not None and trust < (enough or read.confidence):
         return read  # too vague; or the layout was read right before, and nothing says that it is not now
-    return FieldValue(told.value, trust, told.source, told.page, told.box)
+    return FieldValue(
+        told.value, trust, told.source, told.page, told.box, confirmed=told.is_its_word and told.is_printed
+    )
 
 
 def _refuted(

@@ -13,7 +13,18 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 Kind = Literal[
-    "amount", "date", "number", "tax_id", "iban", "name", "place_name", "period", "currency", "text"
+    "amount",
+    "integer",
+    "date",
+    "number",
+    "tax_id",
+    "iban",
+    "name",
+    "place_name",
+    "address",
+    "period",
+    "currency",
+    "text",
 ]
 
 
@@ -109,6 +120,8 @@ class DocumentType(_Strict):
     hook: str = ""
     # Of its amounts, the first two make the third.
     sum: Annotated[tuple[str, ...], Field(max_length=3)] = ()
+    # What tells a document from all others of the type: of each group the first field that it has.
+    identity: tuple[tuple[str, ...], ...] = ()
     # The type whose fields and sum it has, unless it says otherwise.
     like: str | None = None
     evidence: Evidence = Evidence()
@@ -126,5 +139,8 @@ class DocumentType(_Strict):
         fields = dict(other.fields)
         for name, field in self.fields.items():
             fields[name] = field.over(fields[name]) if name in fields else field
-        taken = {"sum": self.sum or other.sum, "hook": self.hook or other.hook}
+        taken = {
+            "sum": self.sum or other.sum,
+            "hook": self.hook or other.hook,
+        }  # not what identifies it: a receipt has no number
         return self.model_copy(update={"fields": fields, "like": None, **taken})
