@@ -101,7 +101,7 @@ class Store:
         """A transaction that begins on first use, with `claim` as its first statements.
 
         Commits at the end of the block when it was begun; then runs the callbacks gathered in
-        `session.info["after_commit"]`.
+        `session.info["after_commit"]`, or those in `"after_rollback"` where the commit was not heard of.
         """
         async with AsyncSession(self._writer, expire_on_commit=False) as session:
             began: list[float] = []
@@ -112,11 +112,12 @@ class Store:
                 if claim is not None:
                     claim(connection)
 
-            is_committing = False
+            is_committing = is_committed = False
             try:
                 yield session
                 is_committing = True
                 await session.commit()
+                is_committed = True
             except Exception as error:
                 if began and is_passing(error):
                     if is_committing:
@@ -124,10 +125,12 @@ class Store:
                     if claim is not None and self._was_silent(began[-1]):
                         raise SilentTransactionError(_SILENT_SECONDS) from error
                 raise
+            finally:
+                if not is_committed:
+                    _call_back(session, "after_rollback")
             if began and self.is_sqlite:
                 self._warn_if_long(time.monotonic() - began[-1])
-            for callback in session.info.pop("after_commit", []):
-                callback()
+            _call_back(session, "after_commit")
 
     def _was_silent(self, since: float) -> bool:
         """Whether the server may have ended a transaction because nothing came: the driver hears only that
@@ -138,8 +141,11 @@ class Store:
     async def rehearsing(self) -> AsyncIterator[AsyncSession]:
         """A transaction that is always rolled back."""
         async with AsyncSession(self._writer, expire_on_commit=False) as session:
-            yield session
-            await session.rollback()
+            try:
+                yield session
+                await session.rollback()
+            finally:
+                _call_back(session, "after_rollback")
 
     @asynccontextmanager
     async def claiming(self) -> AsyncIterator[AsyncConnection]:
@@ -282,6 +288,11 @@ class Store:
                 connection.exec_driver_sql(f"SELECT {', '.join(wanted)}")
 
         return engine
+
+
+def _call_back(session: AsyncSession, when: str) -> None:
+    for callback in session.info.pop(when, []):
+        callback()
 
 
 def _nap_until_begun(connection: Connection) -> None:
