@@ -77,8 +77,6 @@ async def test_next_heavy_stage_of_the_same_process_needs_no_claim(
     assert (await engine.run("paid")).status == "completed"
     # The submission came from another process, the message of the second stage did not.
     assert dict(claimed) | {"q.exclusive": claimed["q.exclusive"]} == {"q.heavy": 1, "q.exclusive": 0}
-        "the submission came from another process, the second stage did not"
-    )
 
 
 async def test_nobody_is_offered_anything_before_he_waits(engine: Harness) -> None:
