@@ -66,6 +66,7 @@ class Store:
         else:
             self._pooler = _postgresql().Pooler()
             self._reader = self._writer = self._postgres_engine(pool_size=connections)
+            self._each = self._writer.execution_options(isolation_level="AUTOCOMMIT")
             claims = 1 if connections <= 2 else 2
             self._claimer = self._postgres_engine(pool_size=claims, synchronous_commit="off")
 
@@ -94,6 +95,17 @@ class Store:
     async def writing(self) -> AsyncIterator[AsyncSession]:
         """One short transaction, committed at the end of the block."""
         async with self.handling(None) as session:
+            yield session
+
+    @asynccontextmanager
+    async def writing_each(self) -> AsyncIterator[AsyncSession]:
+        """For statements that need not be seen together: each is durable when it returns, and is spared the
+        BEGIN and the COMMIT. On SQLite they are one transaction, which costs less there than several."""
+        if self.is_sqlite:
+            async with self.writing() as session:
+                yield session
+            return
+        async with AsyncSession(self._each, expire_on_commit=False) as session:
             yield session
 
     @asynccontextmanager
