@@ -168,6 +168,22 @@ class Transport(ABC):
     async def publish(self, copies: Sequence[Copy]) -> None:
         """Bring committed rows to their workers; raises TransportError for what could not be brought."""
 
+    def offer(self, queue: str, message_id: UUID) -> bool:
+        """Whether a consumer of this process waits for messages of this queue, and takes this one at once.
+
+        Asked before its row is written. True: the row is written under this process's lease, then `hand`
+        follows the commit, or `withdraw` a transaction that did not commit, and no row has to be found.
+        """
+        return False
+
+    def hand(self, delivery: Delivery) -> None:
+        """To the consumer that took the offer; called after the commit."""
+        raise NotImplementedError
+
+    def withdraw(self, queue: str, message_id: UUID) -> None:
+        """The offer came to nothing."""
+        raise NotImplementedError
+
     def wake(self, queues: Iterable[str]) -> None:
         """Rows of these queues became free (a worker died or left): look again."""
 

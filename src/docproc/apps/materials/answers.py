@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.materials.budget import Budget
@@ -17,6 +18,7 @@ from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.store.session import Store, until_passed
 
 _DISCARDED = "discarded:"
+_TABLE: Any = MaterialAnswer.__table__
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,37 +89,40 @@ class KeptAnswers:
         await until_passed(forget)
 
     async def _begin(self, step: str, prompt_hash: str) -> Completion | UUID:
-        """What is known, else the row that says that it is being asked; one transaction, committed before the
-        call."""
+        """What is known, else the row that says that it is being asked, committed before the call. Nobody
+        else writes to it: the statements need no transaction around them."""
         query = select(MaterialAnswer).where(
             MaterialAnswer.request_id == self.request_id,
             MaterialAnswer.step == step,
             MaterialAnswer.prompt_hash == prompt_hash,
         )
-        async with self.store.writing() as session:
+        async with self.store.writing_each() as session:
             row = await session.scalar(query)
             if row is not None and row.answer is not None:
                 return Completion(row.answer, row.is_cut_off, row.prompt_tokens, row.completion_tokens)
             await self.budget.check(session, self.request_id)
             if row is not None:
-                row.asked, row.asked_at = row.asked + 1, utc_now()
+                asked = {"asked": row.asked + 1, "asked_at": utc_now()}
+                await session.execute(update(_TABLE).where(_TABLE.c.id == row.id).values(asked))
                 return row.id
-            row = MaterialAnswer(
-                id=uuid4(),
-                tenant_id=self.tenant_id,
-                request_id=self.request_id,
-                step=step,
-                prompt_hash=prompt_hash,
-                model=self.model,
+            row_id = uuid4()
+            await session.execute(
+                insert(_TABLE).values(
+                    id=row_id,
+                    tenant_id=self.tenant_id,
+                    request_id=self.request_id,
+                    step=step,
+                    prompt_hash=prompt_hash,
+                    model=self.model,
+                )
             )
-            session.add(row)
-            return row.id
+            return row_id
 
     async def _keep(self, row_id: UUID, completion: Completion, cost: float) -> None:
-        async with self.store.writing() as session:
+        async with self.store.writing_each() as session:
             await session.execute(
-                update(MaterialAnswer)
-                .where(MaterialAnswer.id == row_id)
+                update(_TABLE)
+                .where(_TABLE.c.id == row_id)
                 .values(
                     answer=completion.text.replace("\0", ""),
                     is_cut_off=completion.is_cut_off,

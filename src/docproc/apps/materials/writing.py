@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,23 @@ from docproc.apps.materials.content.summary import Summary
 Offload = Callable[..., Awaitable[Any]]
 
 
+# Summary, quiz and check read the same text, one right after the other. The last few are kept in memory, if
+# they are of ordinary length: a long book takes seconds of work anyway, and memory is to stay flat.
+_KEPT = 8
+_KEPT_BYTES = 256 * 1024
+
+
 def load_source(path: Path) -> SourceText:
+    """Blocking. The text is frozen, so all who read it may have the same one."""
+    file = path.stat()
+    if file.st_size > _KEPT_BYTES:
+        return SourceText.model_validate_json(path.read_bytes())
+    return _kept(path, file.st_ino, file.st_mtime_ns, file.st_size)
+
+
+@lru_cache(maxsize=_KEPT)
+def _kept(path: Path, _inode: int, _changed: int, _size: int) -> SourceText:
+    """By all that changes with the file: one that was written anew is read anew."""
     return SourceText.model_validate_json(path.read_bytes())
 
 

@@ -22,6 +22,7 @@ from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.performing import is_streaming, perform
 from docproc.engine.running.sending import Sending
 from docproc.engine.running.work import Handle, Middleware, Work, wrap
+from docproc.engine.store import events
 from docproc.engine.store.session import is_passing
 from docproc.engine.transport import Delivery
 from docproc.engine.workflow.routing import Routed
@@ -131,7 +132,7 @@ class Chain:
             await session.flush()  # what the stages before did is not undone
         connection = await session.connection()
         await connection.exec_driver_sql("SAVEPOINT chained")
-        promises = len(session.info.get("after_commit", ()))
+        promises, told = len(session.info.get("after_commit", ())), len(events.gather(session))
         try:
             async with asyncio.timeout(STAGE_SECONDS):
                 with structlog.contextvars.bound_contextvars(component=name):
@@ -142,7 +143,7 @@ class Chain:
                 raise
             link.pause()
             log.warning("chain_broken", component=name, messages=len(works), error=text_for_logs(error))
-            await _undo(session, connection, promises, error)
+            await _undo(session, connection, promises, told, error)
             sending.onward += chosen
             return []
         await connection.exec_driver_sql("RELEASE SAVEPOINT chained")
@@ -165,11 +166,15 @@ def _have_time(works: Sequence[Work]) -> bool:
     return not limits or spent + CHAIN_SECONDS + STAGE_SECONDS < min(limits)
 
 
-async def _undo(session: AsyncSession, connection: AsyncConnection, promises: int, error: Exception) -> None:
-    """Back to the savepoint; where the connection is of no use any more, everything is begun anew."""
+async def _undo(
+    session: AsyncSession, connection: AsyncConnection, promises: int, told: int, error: Exception
+) -> None:
+    """Back to the savepoint, with what was promised and told since then forgotten; where the connection is of
+    no use any more, everything is begun anew."""
     try:
         session.expunge_all()  # it knows nothing of savepoints
         del session.info.setdefault("after_commit", [])[promises:]
+        del events.gather(session)[told:]
         await connection.exec_driver_sql("ROLLBACK TO SAVEPOINT chained")
     except Exception as trouble:
         raise CutOffError(

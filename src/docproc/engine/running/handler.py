@@ -73,11 +73,13 @@ class Handler:
     async def _commit(self, works: Sequence[Work], claim: messages.Claim) -> None:
         """One transaction: remove the rows, do the work, go on with what can be done here, send the rest."""
         async with self.store.handling(claim) as session:
+            events.gather(session)
             await perform(self.component, works, session)
             sending = await self.outbox.route(session, [work.handled for work in works])
             chained = await self.chain.follow(session, works, sending)
             copies = await self.outbox.write(session, sending)
             await events.record(session, [self._note(work) for work in (*works, *chained)])
+            await events.write(session)
         await self.relay.publish(copies)
         await self.chain.tell(chained)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from uuid import UUID
 
 from sqlalchemy import update
@@ -19,7 +21,7 @@ from docproc.engine.running.windows import Windows
 from docproc.engine.store import fan_in, fan_out, messages, requests
 from docproc.engine.store.session import Store
 from docproc.engine.store.tables import MessageState, Request
-from docproc.engine.transport import Copy, Topology
+from docproc.engine.transport import Copy, Delivery, Topology
 from docproc.engine.workflow.plan import Step
 from docproc.engine.workflow.routing import JoinArrival, Route, Routed, Router
 from docproc.engine.workflow.versions import Versions
@@ -120,15 +122,45 @@ class Outbox:
         """Write the rows of everything that is to be sent, and end the requests that are done."""
         if sending.arrivals:
             await self.count(session, sending)
+        offered = self._offered(session, sending)
         sending.routed += sending.onward
         for item in sending.routed:
             sending.stands(item.standing, item.message.request_id)
         await self.statuses.advance(session, sending.standings)
         outgoing = await self._outgoing(session, sending)
+        if offered:
+            outgoing = self._handed_over(session, outgoing, offered)
         await messages.send(session, outgoing, state=self._state, worker_id=self._sender)
         sending.copies.extend(self._copies(sending.routed, outgoing))
         await requests.finish_all(session, sending.endings)
         return sending.copies
+
+    def _offered(self, session: AsyncSession, sending: Sending) -> set[UUID]:
+        """Messages for consumers of this process that wait for nothing else: they go on at once, without a
+        claim. Of several for one queue others may want some, so those are ready for everybody."""
+        transport = self.releasing.transport
+        offered: set[UUID] = set()
+        for queue, number in Counter(routed.queue for routed in sending.onward).items():
+            routed = next(one for one in sending.onward if one.queue == queue)
+            message_id = routed.message.message_id
+            if number == 1 and routed.held_by is None and transport.offer(queue, message_id):
+                withdraw = partial(transport.withdraw, queue, message_id)
+                session.info.setdefault("after_rollback", []).append(withdraw)
+                offered.add(message_id)
+        return offered
+
+    def _handed_over(
+        self, session: AsyncSession, outgoing: Sequence[messages.Outgoing], offered: set[UUID]
+    ) -> list[messages.Outgoing]:
+        """The same, those that were offered under this process's lease."""
+        after_commit = session.info.setdefault("after_commit", [])
+        found = []
+        for one in outgoing:
+            if one.message.message_id in offered:
+                one = replace(one, leased_by=self.worker_id)
+                after_commit.append(partial(self.releasing.transport.hand, _delivery(one)))
+            found.append(one)
+        return found
 
     async def post(self, session: AsyncSession, queue: str, posted: Sequence[PipelineMessage]) -> list[Copy]:
         """Send messages to a queue that a component wrote itself, under ids that may have been used before:
@@ -146,7 +178,9 @@ class Outbox:
     def _copies(self, routed: Sequence[Routed], outgoing: Sequence[messages.Outgoing]) -> list[Copy]:
         """What the transport is to bring now."""
         sent = [
-            (r, o) for r, o in zip(routed, outgoing, strict=True) if r.held_by is None and not o.is_kept_back
+            (r, o)
+            for r, o in zip(routed, outgoing, strict=True)
+            if r.held_by is None and not o.is_kept_back and o.leased_by is None
         ]
         if not self.has_broker:  # consumers are only woken: one copy per queue says it all
             sent = list({r.queue: (r, o) for r, o in sent}.values())
@@ -263,6 +297,20 @@ class Outbox:
         # Its units are there to be worked on side by side: nobody goes on with them here.
         sending.routed.extend(route for route in routes if isinstance(route, Routed))
         return [route for route in routes if not isinstance(route, Routed)]
+
+
+def _delivery(outgoing: messages.Outgoing) -> Delivery:
+    """As the transport would have found it."""
+    message = outgoing.message
+    return Delivery(
+        outgoing.queue,
+        outgoing.body.encode(),
+        message.message_id,
+        attempt=message.attempt,
+        cursor=0,
+        band=message.priority,
+        handle=message.tenant_id,
+    )
 
 
 def _same(handled: PipelineMessage) -> Callable[[PipelineMessage], PipelineMessage]:

@@ -56,8 +56,27 @@ class Event:
 _NAMES = tuple(Event.__slots__)
 
 
+# In `session.info`: events that are written together, at the end of their transaction.
+_GATHERED = "events"
+
+
+def gather(session: AsyncSession) -> list[Event]:
+    """From here on what is recorded in this session waits for `write`: one statement instead of one for each
+    change. Whoever undoes a part of the transaction takes its events out of the list."""
+    gathered: list[Event] = session.info.setdefault(_GATHERED, [])
+    return gathered
+
+
+async def write(session: AsyncSession) -> None:
+    """What was gathered, in the order in which it was recorded."""
+    await record(session, session.info.pop(_GATHERED, []))
+
+
 async def record(session: AsyncSession, events: Sequence[Event]) -> None:
     """Append events in the caller's transaction."""
+    if _GATHERED in session.info:
+        session.info[_GATHERED].extend(events)
+        return
     await rows.insert(session, TABLE, [{name: getattr(e, name) for name in _NAMES} for e in events])
 
 

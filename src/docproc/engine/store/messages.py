@@ -32,6 +32,8 @@ class Outgoing:
     body: str = ""
     # Not sent at once: other tenants' messages may go first.
     is_kept_back: bool = False
+    # The worker that goes on with it at once: nobody else is to find it.
+    leased_by: str | None = None
 
     @classmethod
     def of(
@@ -81,6 +83,7 @@ def _row(item: Outgoing, now: datetime, state: MessageState, worker_id: str | No
     message = item.message
     held = item.held_by is not None
     state, worker_id = (MessageState.READY, None) if item.is_kept_back else (state, worker_id)
+    state, worker_id = (MessageState.LEASED, item.leased_by) if item.leased_by else (state, worker_id)
     return {
         "id": message.message_id,
         "tenant_id": message.tenant_id,

@@ -66,6 +66,7 @@ class Store:
         else:
             self._pooler = _postgresql().Pooler()
             self._reader = self._writer = self._postgres_engine(pool_size=connections)
+            self._each = self._writer.execution_options(isolation_level="AUTOCOMMIT")
             claims = 1 if connections <= 2 else 2
             self._claimer = self._postgres_engine(pool_size=claims, synchronous_commit="off")
 
@@ -97,11 +98,22 @@ class Store:
             yield session
 
     @asynccontextmanager
+    async def writing_each(self) -> AsyncIterator[AsyncSession]:
+        """For statements that need not be seen together: each is durable when it returns, and is spared the
+        BEGIN and the COMMIT. On SQLite they are one transaction, which costs less there than several."""
+        if self.is_sqlite:
+            async with self.writing() as session:
+                yield session
+            return
+        async with AsyncSession(self._each, expire_on_commit=False) as session:
+            yield session
+
+    @asynccontextmanager
     async def handling(self, claim: Callable[[Connection], None] | None) -> AsyncIterator[AsyncSession]:
         """A transaction that begins on first use, with `claim` as its first statements.
 
         Commits at the end of the block when it was begun; then runs the callbacks gathered in
-        `session.info["after_commit"]`.
+        `session.info["after_commit"]`, or those in `"after_rollback"` where the commit was not heard of.
         """
         async with AsyncSession(self._writer, expire_on_commit=False) as session:
             began: list[float] = []
@@ -112,11 +124,12 @@ class Store:
                 if claim is not None:
                     claim(connection)
 
-            is_committing = False
+            is_committing = is_committed = False
             try:
                 yield session
                 is_committing = True
                 await session.commit()
+                is_committed = True
             except Exception as error:
                 if began and is_passing(error):
                     if is_committing:
@@ -124,10 +137,12 @@ class Store:
                     if claim is not None and self._was_silent(began[-1]):
                         raise SilentTransactionError(_SILENT_SECONDS) from error
                 raise
+            finally:
+                if not is_committed:
+                    _call_back(session, "after_rollback")
             if began and self.is_sqlite:
                 self._warn_if_long(time.monotonic() - began[-1])
-            for callback in session.info.pop("after_commit", []):
-                callback()
+            _call_back(session, "after_commit")
 
     def _was_silent(self, since: float) -> bool:
         """Whether the server may have ended a transaction because nothing came: the driver hears only that
@@ -138,8 +153,11 @@ class Store:
     async def rehearsing(self) -> AsyncIterator[AsyncSession]:
         """A transaction that is always rolled back."""
         async with AsyncSession(self._writer, expire_on_commit=False) as session:
-            yield session
-            await session.rollback()
+            try:
+                yield session
+                await session.rollback()
+            finally:
+                _call_back(session, "after_rollback")
 
     @asynccontextmanager
     async def claiming(self) -> AsyncIterator[AsyncConnection]:
@@ -282,6 +300,11 @@ class Store:
                 connection.exec_driver_sql(f"SELECT {', '.join(wanted)}")
 
         return engine
+
+
+def _call_back(session: AsyncSession, when: str) -> None:
+    for callback in session.info.pop(when, []):
+        callback()
 
 
 def _nap_until_begun(connection: Connection) -> None:

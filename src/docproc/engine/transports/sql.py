@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import Counter
+import time
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Self
 from uuid import UUID
 
@@ -28,6 +30,25 @@ IDLE_SECONDS = 2.0
 SHORT_SECONDS = 0.2
 
 
+@dataclass(slots=True)
+class _Consumer:
+    """One queue, as it is consumed in this process."""
+
+    takes_one: bool
+    # Something happened; `has_news` or `handed` says what.
+    event: asyncio.Event = field(default_factory=asyncio.Event)
+    # Rows may be ready.
+    has_news: bool = True
+    # Messages that this process sent to itself: their rows are leased, they need no claim.
+    handed: deque[Delivery] = field(default_factory=deque)
+    # It waits: as far as is known, the queue is empty.
+    is_idle: bool = False
+
+    def tell(self) -> None:
+        self.has_news = True
+        self.event.set()
+
+
 class SqlTransport(Transport):
     """Claims rows under a lease, most urgent first; never polls while wake-ups work."""
 
@@ -39,8 +60,8 @@ class SqlTransport(Transport):
         self.fair_order = fair_order
         self.aging_seconds = aging_seconds
         self._claims: dict[str, FairClaims] = {}
-        self._news: dict[str, asyncio.Event] = {}
-        self.wakeups = _wakeups(store, self._news.keys)
+        self._consumers: dict[str, _Consumer] = {}
+        self.wakeups = _wakeups(store, self._consumers.keys)
         self._delays_changed = asyncio.Event()
         self._stopped = asyncio.Event()
         self._clock: asyncio.Task[None] | None = None
@@ -77,20 +98,21 @@ class SqlTransport(Transport):
 
     def stop(self) -> None:
         self._stopped.set()
-        for news in self._news.values():
-            news.set()
+        for consumer in self._consumers.values():
+            consumer.tell()
 
     async def consume(self, queue: str, *, batch: int, slots: int) -> AsyncIterator[list[Delivery]]:
-        news = self._news.setdefault(queue, asyncio.Event())
+        consumer = self._consumers.setdefault(queue, _Consumer(takes_one=batch == 1))
         trouble = 0
-        wait = 0.0
+        look_at = 0.0
         while not self._stopped.is_set():
-            if wait and not news.is_set():
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(news.wait(), wait)
-                wait = 0.0
+            if consumer.handed:
+                yield [consumer.handed.popleft()]
                 continue
-            news.clear()  # before looking: what comes while looking is news again
+            if not consumer.has_news and (wait := look_at - time.monotonic()) > 0:
+                await self._wait(consumer, wait)
+                continue
+            consumer.has_news = False  # before looking: what comes while looking is news again
             try:
                 leased = await self._claim(queue, batch)
                 trouble = 0
@@ -101,11 +123,42 @@ class SqlTransport(Transport):
                 self._doubtful.add(queue)
                 await asyncio.sleep(min(0.05 * 2**trouble, 1.0))
                 trouble += 1
+                look_at = 0.0
                 continue
             # Fewer than asked for: nothing is left, and whoever sends more says so.
             wait = 0.0 if len(leased) == batch else self._short_wait(queue) if leased else IDLE_SECONDS
+            look_at = time.monotonic() + wait
             if leased:
                 yield [_delivery(queue, row) for row in leased]
+
+    async def _wait(self, consumer: _Consumer, seconds: float) -> None:
+        """For news, or for a message that this process sends to itself."""
+        consumer.event.clear()
+        consumer.is_idle = True
+        try:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(consumer.event.wait(), seconds)
+        finally:
+            consumer.is_idle = False
+
+    def offer(self, queue: str, message_id: UUID) -> bool:
+        """One at a time: what comes while it is promised one may be for another process."""
+        consumer = self._consumers.get(queue)
+        if consumer is None or not consumer.is_idle or not consumer.takes_one or consumer.has_news:
+            return False
+        consumer.is_idle = False
+        self._in_hand[message_id] += 1
+        return True
+
+    def hand(self, delivery: Delivery) -> None:
+        consumer = self._consumers[delivery.queue]
+        consumer.handed.append(delivery)
+        consumer.event.set()
+
+    def withdraw(self, queue: str, message_id: UUID) -> None:
+        self._in_hand -= Counter([message_id])
+        self._doubtful.add(queue)  # the commit may have gone through, and only the word of it got lost
+        self._consumers[queue].tell()
 
     async def _claim(self, queue: str, limit: int) -> list[Row[tuple[object, ...]]]:
         if queue in self._doubtful:
@@ -158,11 +211,11 @@ class SqlTransport(Transport):
 
     def _woken(self, name: str) -> None:
         if name == "*":
-            for news in self._news.values():
-                news.set()
+            for consumer in self._consumers.values():
+                consumer.tell()
             self._delays_changed.set()
-        elif name in self._news:
-            self._news[name].set()
+        elif name in self._consumers:
+            self._consumers[name].tell()
 
     async def _promote_delayed(self) -> None:
         """Make delayed messages ready when they are due.

@@ -14,6 +14,7 @@ from docproc.apps.materials.content.evidence import Evidence, is_found, locate
 from docproc.apps.materials.content.quiz import OPTION_IDS, Question, Quiz
 from docproc.apps.materials.content.source import SourceText
 from docproc.apps.materials.content.summary import Summary
+from docproc.apps.materials.content.wording import in_dictionary
 from tests.unit.apps.materials.quizzes import draft
 
 BODY = "The cell is the smallest unit of life, and every living thing is made of one or more of them. " * 3
@@ -154,3 +155,10 @@ def test_a_text_without_headings_is_one_chapter() -> None:
     assert [(chapter.title, list(source.pages_of(chapter))) for chapter in source.chapters] == [
         ("Cells", [1, 2])
     ]
+
+
+def test_words_are_sorted_as_in_a_dictionary() -> None:
+    words = ["cromosoma", "célula", "ciclo de Calvin", "año", "ano", "Anzuelo"]
+    assert sorted(words, key=in_dictionary) == [
+        "ano", "Anzuelo", "año", "célula", "ciclo de Calvin", "cromosoma",
+    ]  # fmt: skip

@@ -15,9 +15,11 @@ import pypdfium2
 import pytest
 
 from docproc.apps.materials.authors.extractive.author import examine, summarise
+from docproc.apps.materials.content.evidence import Evidence
 from docproc.apps.materials.content.quiz import Option, Quiz
 from docproc.apps.materials.content.summary import Summary
 from docproc.apps.materials.exports.export import FORMATS, write_all
+from docproc.apps.materials.exports.words import words_of
 from tests.unit.apps.materials.test_extractive import source
 
 NASTY = '50 % {of} = ~all~ #1: <b>a</b> & "b" \\ c, *d* _e_ [f](g)'
@@ -248,3 +250,9 @@ def test_pdf_opens_and_says_it_all(content: tuple[Summary, Quiz]) -> None:
     for question in content[1].questions:
         assert question.correct_option.text.split()[0] in text
     assert "célula" in text and content[0].sections[4].title in text and "Soluciones" in text
+
+
+@pytest.mark.parametrize(("pages", "told"), [((), ""), ((3, 3), "página 3"), ((5, 2, 5), "páginas 2, 5")])
+def test_one_page_is_a_page_and_two_are_pages(pages: tuple[int, ...], told: str) -> None:
+    evidence = [Evidence(quote="Dicho.", page=page) for page in pages]
+    assert words_of("es").on_pages(evidence) == told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -233,3 +234,15 @@ def test_sentences_leave_out_headings_page_numbers_and_tables() -> None:
         ("Muchos animales comen plantas u otros animales.", 2),
         ("Pocos animales comen plantas u otros animales.", 3),
     ]
+
+
+@pytest.mark.parametrize(("name", "language"), CASES)
+def test_no_reflection_asks_what_a_term_has_to_do_with_the_chapter_of_its_name(
+    name: str, language: str
+) -> None:
+    text = with_chapters(source(name))
+    titles = {chapter.title.casefold() for chapter in text.chapters}
+    for question in summarise(text, language).reflection_questions:
+        named = [one.casefold() for one in re.findall(r"[«“]([^»”]+)[»”]", question)]
+        chapters, terms = set(named) & titles, set(named) - titles
+        assert not any(term in chapter for term in terms for chapter in chapters), question

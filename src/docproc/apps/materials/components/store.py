@@ -69,7 +69,8 @@ class StoreStage(MaterialStage):
             summary=stored,
         )
         await links.say_assessment(session, tenant_id, order, assessed, quiz.title, len(quiz.questions))
-        await asking.withdraw(session, tenant_id, material_id)
+        if assessed.version > 1:  # about a first quiz nobody can have been asked before
+            await asking.withdraw(session, tenant_id, material_id)
         if asks:
             await asking.ask(session, message, material_id, quiz)
         self._tell(session, message, metadata, assessed.version, len(quiz.questions))

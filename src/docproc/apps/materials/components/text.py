@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -56,7 +57,7 @@ class Text(MaterialStage):
         with self.blobs.scratch() as folder:
             copy = folder / "mended.pdf"
             limits = (materials.materials_max_pages, materials.materials_least_words)
-            layer = await self.offload(reading.read_layer, path, copy, *limits)
+            layer, source = await self.offload(_read_layer, path, copy, limits, title)
             pages = list(layer.pages)
             # A call each: what takes a second a page can be cut off between them.
             for index in layer.doubtful:
@@ -64,7 +65,7 @@ class Text(MaterialStage):
                 pages[index] = await self.offload(reading.recognised, layer.path, index, engine, known)
         words = sum(map(count_words, pages))
         self._check_length(words)
-        source = await self.offload(_source, pages, title)
+        source = source or await self.offload(_source, pages, title)
         return _Read(source, len(pages), words, layer.reader, len(layer.doubtful))
 
     def _check_length(self, words: int) -> None:
@@ -75,6 +76,12 @@ class Text(MaterialStage):
                 code="too_short",
                 remedy="Send the whole material; a scan must be sharp enough to be read",
             )
+
+
+def _read_layer(path: Path, copy: Path, limits: tuple[int, int], title: str) -> tuple[reading.Layer, bytes]:
+    """In a child process, in one call: what OCR need not look at is done, chapters and all."""
+    layer = reading.read_layer(path, copy, *limits)
+    return layer, b"" if layer.doubtful else _source(list(layer.pages), title)
 
 
 def _source(pages: list[str], title: str) -> bytes:

@@ -7,6 +7,7 @@ import unicodedata
 
 # The hyphen at the end of a line, where the word goes on in the next one.
 _BROKEN_WORD = re.compile(r"(?<=\w)[-\u00ad\u2010]\s*\n\s*(?=[a-záéíóúüñç])")
+_TILDE = "\u0303"
 _SAME_SIGNS = str.maketrans(
     {
         "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "«": '"', "»": '"',
@@ -23,3 +24,9 @@ def mend(text: str) -> str:
 def normal(text: str) -> str:
     """What two printings of the same words have in common: no breaks, case or typographic signs."""
     return mend(unicodedata.normalize("NFKC", mend(text)).translate(_SAME_SIGNS)).casefold()
+
+
+def in_dictionary(text: str) -> str:
+    """What words are sorted by: accents do not count, but ñ is a letter of its own, after n."""
+    parts = unicodedata.normalize("NFD", normal(text))
+    return "".join(sign for sign in parts if sign == _TILDE or not unicodedata.combining(sign))

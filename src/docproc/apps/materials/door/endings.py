@@ -11,16 +11,22 @@ from uuid import UUID
 from docproc.engine.running.work import Handle, Middleware, Outcome, Work
 
 
+class News(asyncio.Event):
+    """Set whenever something that may end the waiting was committed here."""
+
+    # What was committed is the last stage: both stores are written, and nobody need look.
+    is_stored = False
+
+
 class Endings:
     """The requests that somebody in this process waits for."""
 
     def __init__(self) -> None:
-        self._waiting: dict[UUID, set[asyncio.Event]] = {}
+        self._waiting: dict[UUID, set[News]] = {}
 
     @contextmanager
-    def watched(self, request_id: UUID) -> Iterator[asyncio.Event]:
-        """Set whenever something that may end the waiting was committed here."""
-        news = asyncio.Event()
+    def watched(self, request_id: UUID) -> Iterator[News]:
+        news = News()
         self._waiting.setdefault(request_id, set()).add(news)
         try:
             yield news
@@ -30,8 +36,9 @@ class Endings:
             if not waiting:
                 del self._waiting[request_id]
 
-    def tell(self, request_id: UUID) -> None:
+    def tell(self, request_id: UUID, *, is_stored: bool = False) -> None:
         for news in self._waiting.get(request_id, ()):
+            news.is_stored = news.is_stored or is_stored
             news.set()
 
     def tell_all(self) -> None:
@@ -49,7 +56,8 @@ def telling(endings: Endings, last_component: str) -> type[Middleware]:
         async def __call__(self, works: Sequence[Work], handle: Handle) -> None:
             await handle(works)
             for work in works:
-                if work.component == last_component or work.outcome is not Outcome.DONE:
-                    endings.tell(work.message.request_id)
+                is_done = work.outcome is Outcome.DONE
+                if work.component == last_component or not is_done:
+                    endings.tell(work.message.request_id, is_stored=is_done)
 
     return Telling

@@ -34,12 +34,13 @@ async def until_safe(
     with endings.watched(request_id) as news:
         if is_new:
             await _wait(news)
-        while True:
+        while not news.is_stored:
             news.clear()  # before looking: what comes while looking is news again
             standing = await until_passed(lambda: look(store, request_id))
             if standing is not Standing.UNDER_WAY or stopping.is_set():
                 return standing
             await _wait(news)
+    return Standing.STORED
 
 
 async def _wait(news: asyncio.Event) -> None:

@@ -33,8 +33,7 @@ def _summary(summary: Summary, words: Words) -> Iterator[str]:
     yield from (f"## {words.summary}", "")
     for section in summary.sections:
         time = words.minutes.format(minutes=section.estimated_time_minutes)
-        pages = ", ".join(str(page) for page in sorted({evidence.page for evidence in section.evidence}))
-        facts = [words.difficulty[section.difficulty], time, words.pages.format(pages=pages) if pages else ""]
+        facts = [words.difficulty[section.difficulty], time, words.on_pages(section.evidence)]
         yield from (f"### {section.order}. {plain(section.title)}", "")
         yield from (f"*{' · '.join(filter(None, facts))}*", "", plain(section.content), "")
     yield from (f"## {words.glossary}", "")

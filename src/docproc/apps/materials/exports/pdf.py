@@ -45,9 +45,8 @@ def _summary(summary: Summary, words: Words) -> Iterator[Any]:
         yield _said(words.extractive, "quiet")
     yield _said(words.summary, "heading")
     for section in summary.sections:
-        pages = ", ".join(str(page) for page in sorted({evidence.page for evidence in section.evidence}))
         time = words.minutes.format(minutes=section.estimated_time_minutes)
-        facts = [words.difficulty[section.difficulty], time, words.pages.format(pages=pages) if pages else ""]
+        facts = [words.difficulty[section.difficulty], time, words.on_pages(section.evidence)]
         yield _said(f"{section.order}. {section.title}", "section")
         yield _said(" · ".join(filter(None, facts)), "quiet")
         yield _said(section.content, "text")

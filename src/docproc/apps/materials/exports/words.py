@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from docproc.apps.materials.content.difficulty import Difficulty
+from docproc.apps.materials.content.evidence import Evidence
 from docproc.apps.materials.content.languages import ENGLISH, SPANISH
 
 
@@ -25,6 +27,13 @@ class Words:
     extractive: str
     needs_review: str
     difficulty: dict[Difficulty, str]
+
+    def on_pages(self, evidence: Sequence[Evidence]) -> str:
+        """Where it was taken from; empty where nothing says so."""
+        numbers = sorted({one.page for one in evidence})
+        if len(numbers) == 1:
+            return self.page.format(page=numbers[0])
+        return self.pages.format(pages=", ".join(map(str, numbers))) if numbers else ""
 
 
 _WORDS: dict[str, Words] = {

@@ -20,7 +20,7 @@ from docproc.apps.materials.content.summary import (
     Section,
     Summary,
 )
-from docproc.apps.materials.content.wording import normal
+from docproc.apps.materials.content.wording import in_dictionary, normal
 from docproc.errors import PermanentError
 
 _SENTENCES_OF_A_SECTION = 5
@@ -171,7 +171,7 @@ def _glossary(material: Material) -> list[tuple[str, Sentence]]:
         sentence = _telling(name.text, material)
         if sentence:
             found.setdefault(normal(name.text), (name.text, sentence))
-    return sorted(found.values(), key=lambda one: normal(one[0]))
+    return sorted(found.values(), key=lambda one: in_dictionary(one[0]))
 
 
 def _telling(term: str, material: Material) -> Sentence | None:
@@ -186,8 +186,12 @@ def _telling(term: str, material: Material) -> Sentence | None:
 
 
 def _reflection(material: Material, phrases: Phrases, glossary: Sequence[tuple[str, Sentence]]) -> list[str]:
-    """About the glossary's terms, each with the chapter it is explained in; the chapters take turns."""
-    by_chapter = sorted(glossary, key=lambda one: one[1].index)
+    """About the glossary's terms, each with the chapter it is explained in; the chapters take turns. What a
+    chapter is called after says nothing more about it, so it is asked about
+    only where there is little else."""
+    others = [one for one in glossary if normal(one[0]) not in normal(material.chapter_title(one[1]))]
+    wanted = others if len(others) >= REFLECTION_QUESTIONS[0] else glossary
+    by_chapter = sorted(wanted, key=lambda one: one[1].index)
     step = max(1, len(by_chapter) // REFLECTION_QUESTIONS[1])
     chosen = by_chapter[::step]
     questions = []
