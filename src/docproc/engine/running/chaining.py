@@ -22,6 +22,7 @@ from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.performing import is_streaming, perform
 from docproc.engine.running.sending import Sending
 from docproc.engine.running.work import Handle, Middleware, Work, wrap
+from docproc.engine.store import events
 from docproc.engine.store.session import is_passing
 from docproc.engine.transport import Delivery
 from docproc.engine.workflow.routing import Routed
@@ -38,7 +39,7 @@ STAGE_SECONDS = 1.0
 # How long a stage is not chained after it failed there: failing twice each time would be a waste.
 PAUSE_SECONDS = 1.0
 # The middleware further in than `retrying` belongs to the handling itself; see Middleware.place.
-_BOUNDARY = 400
+BOUNDARY = 400
 
 
 @dataclass(slots=True)
@@ -71,8 +72,8 @@ class Chain:
     def add(self, component: BaseComponent, middleware: Sequence[Middleware]) -> None:
         """A component that this process runs, if others may go on with it in their transactions."""
         if self.is_on and is_light(component):
-            inside = [one for one in middleware if one.place > _BOUNDARY]
-            outside = [one for one in middleware if one.place <= _BOUNDARY]
+            inside = [one for one in middleware if one.place > BOUNDARY]
+            outside = [one for one in middleware if one.place <= BOUNDARY]
             self._links[component.input_queue] = Link(component, inside, wrap(_nothing, outside))
 
     async def follow(self, session: AsyncSession, works: Sequence[Work], sending: Sending) -> list[Work]:
@@ -132,6 +133,7 @@ class Chain:
         connection = await session.connection()
         await connection.exec_driver_sql("SAVEPOINT chained")
         promises = len(session.info.get("after_commit", ()))
+        told = events.number_gathered(session)
         try:
             async with asyncio.timeout(STAGE_SECONDS):
                 with structlog.contextvars.bound_contextvars(component=name):
@@ -142,6 +144,7 @@ class Chain:
                 raise
             link.pause()
             log.warning("chain_broken", component=name, messages=len(works), error=text_for_logs(error))
+            events.forget_gathered(session, told)
             await _undo(session, connection, promises, error)
             sending.onward += chosen
             return []

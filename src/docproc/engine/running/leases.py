@@ -64,7 +64,7 @@ class Heartbeat:
         try:
             while not self._stopped.is_set():
                 try:
-                    async with store.claiming() as connection:
+                    async with store.claiming_once() as connection:
                         await workers.beat(
                             connection,
                             store,

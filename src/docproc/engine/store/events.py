@@ -54,11 +54,36 @@ class Event:
 
 
 _NAMES = tuple(Event.__slots__)
+# In a session's `info`: the events of a transaction that writes them at its end.
+_GATHERED = "gathered_events"
 
 
 async def record(session: AsyncSession, events: Sequence[Event]) -> None:
     """Append events in the caller's transaction."""
-    await rows.insert(session, TABLE, [{name: getattr(e, name) for name in _NAMES} for e in events])
+    gathered = session.info.get(_GATHERED)
+    if gathered is not None:
+        gathered.extend(events)
+    else:
+        await rows.insert(session, TABLE, [{name: getattr(e, name) for name in _NAMES} for e in events])
+
+
+def gather(session: AsyncSession) -> None:
+    """From now on events are kept, to be written in one statement: `write_gathered` belongs before the
+    commit. For transactions of many parts, none of which reads what others have just told."""
+    session.info[_GATHERED] = []
+
+
+async def write_gathered(session: AsyncSession) -> None:
+    await record(session, session.info.pop(_GATHERED, ()))
+
+
+def number_gathered(session: AsyncSession) -> int:
+    return len(session.info.get(_GATHERED, ()))
+
+
+def forget_gathered(session: AsyncSession, after: int) -> None:
+    """What was told since then is undone."""
+    del session.info.get(_GATHERED, [])[after:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, literal_column, or_, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    and_,
+    bindparam,
+    func,
+    join,
+    literal,
+    literal_column,
+    or_,
+    select,
+)
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -52,14 +63,13 @@ class Tail:
         return self.position
 
     async def read(self, session: AsyncSession) -> Sequence[Row[Any]]:
-        """What is new, at most a batch."""
+        """What is new, at most a batch. One statement, because it is asked often."""
         assert self.position is not None
-        xmin, xmax, highest = await self._now(session)
-        query = _joined().where(TABLE.c.kind != "handled", TABLE.c.id > self._floor, _after(self.position))
-        if not self._is_sqlite:
-            query = query.where(TABLE.c.transaction_id < xmin)
-        query = query.order_by(TABLE.c.transaction_id, TABLE.c.id).limit(BATCH)
-        found = list(await session.execute(query))
+        place = {"transaction": self.position.transaction_id, "last": self.position.id}
+        statement = _NEWS_SQLITE if self._is_sqlite else _NEWS
+        rows = list(await session.execute(statement, {"floor": self._floor, **place}))
+        xmin, xmax, highest = rows[0].xmin, rows[0].xmax, rows[0].highest
+        found = [row for row in rows if row.id is not None]
         if found:
             self.position = place_of(found[-1])
         elif not self._is_sqlite:
@@ -78,13 +88,8 @@ class Tail:
 
     async def _now(self, session: AsyncSession) -> tuple[int, int, int]:
         """The oldest running transaction, the next one, and the highest id that can be seen."""
-        highest = select(func.coalesce(func.max(TABLE.c.id), 0)).scalar_subquery()
-        if self._is_sqlite:
-            return 0, 0, int(await session.scalar(select(highest)) or 0)
-        xmin: ColumnElement[int] = literal_column("pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
-        xmax: ColumnElement[int] = literal_column("pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
-        row = (await session.execute(select(xmin, xmax, highest))).one()
-        return int(row[0]), int(row[1]), int(row[2])
+        row = (await session.execute(select(_moment(is_sqlite=self._is_sqlite)))).one()
+        return int(row.xmin), int(row.xmax), int(row.highest)
 
     async def _lowest_open(self, session: AsyncSession, xmin: int) -> int:
         """The last id, seen from above, that belongs to a transaction older than every running one."""
@@ -122,6 +127,42 @@ async def missed(
     return list(await session.execute(query.order_by(TABLE.c.transaction_id, TABLE.c.id).limit(limit)))
 
 
+def _moment(*, is_sqlite: bool) -> Any:
+    """What a statement sees: the oldest running transaction, the next one, and the highest id."""
+    highest = select(func.coalesce(func.max(TABLE.c.id), 0)).scalar_subquery()
+    limits = [
+        literal(0)
+        if is_sqlite
+        else literal_column(f"pg_snapshot_{name}(pg_current_snapshot())::text::bigint")
+        for name in ("xmin", "xmax")
+    ]
+    columns = (limits[0].label("xmin"), limits[1].label("xmax"), highest.label("highest"))
+    return select(*columns).subquery("moment")
+
+
+def _news(*, is_sqlite: bool) -> Any:
+    """The moment, and beside it every event after a position; one row without an event where there is none."""
+    moment = _moment(is_sqlite=is_sqlite)
+    is_new = [
+        # Spelled out, so that the index of such events is used whatever the plan.
+        TABLE.c.kind != literal_column("'handled'"),
+        TABLE.c.id > bindparam("floor", type_=BigInteger),
+        or_(
+            TABLE.c.transaction_id > bindparam("transaction", type_=BigInteger),
+            and_(
+                TABLE.c.transaction_id == bindparam("transaction", type_=BigInteger),
+                TABLE.c.id > bindparam("last", type_=BigInteger),
+            ),
+        ),
+    ]
+    if not is_sqlite:
+        is_new.append(TABLE.c.transaction_id < moment.c.xmin)
+    told = join(TABLE, Task, Task.request_id == TABLE.c.request_id)
+    query = select(moment, TABLE, Task.session_id, Task.correlation_id)
+    query = query.select_from(moment.outerjoin(told, and_(*is_new)))
+    return query.order_by(TABLE.c.transaction_id, TABLE.c.id).limit(BATCH)
+
+
 def _joined() -> Any:
     return select(TABLE, Task.session_id, Task.correlation_id).join(
         Task, Task.request_id == TABLE.c.request_id
@@ -133,3 +174,6 @@ def _after(position: Position) -> Any:
         TABLE.c.transaction_id > position.transaction_id,
         and_(TABLE.c.transaction_id == position.transaction_id, TABLE.c.id > position.id),
     )
+
+
+_NEWS, _NEWS_SQLITE = _news(is_sqlite=False), _news(is_sqlite=True)
