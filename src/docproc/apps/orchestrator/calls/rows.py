@@ -9,19 +9,26 @@ from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
 
-from sqlalchemy import Connection, func, select, text, update
+from sqlalchemy import ColumnElement, Connection, func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from docproc.apps.orchestrator.tables import Call, CallState, Task
 from docproc.engine.message import utc_now
 from docproc.engine.store import rows
-from docproc.engine.store.columns import as_uuid
+from docproc.engine.store.columns import as_uuid, is_one_of
 from docproc.engine.store.messages import Claim, PartlyHandled
 from docproc.engine.store.tables import Request
 
 TABLE: Any = Call.__table__
 TASKS: Any = Task.__table__
 CANCELLED = "cancelled"
+
+
+def _among(
+    session: AsyncSession | AsyncConnection, column: Any, ids: Collection[UUID]
+) -> ColumnElement[bool]:
+    dialect = session.get_bind().dialect if isinstance(session, AsyncSession) else session.dialect
+    return is_one_of(dialect.name, column, set(ids))
 
 
 async def tasks_of(
@@ -31,7 +38,7 @@ async def tasks_of(
     it failed."""
     query = select(TASKS, Request.status.label("request_status"), Request.error.label("request_error"))
     query = query.join(Request, Request.id == TASKS.c.request_id)
-    found = list(await session.execute(query.where(TASKS.c.request_id.in_(set(request_ids)))))
+    found = list(await session.execute(query.where(_among(session, TASKS.c.request_id, request_ids))))
     statuses = {row.request_id: _status(row.request_status, row.request_error) for row in found}
     return {row.request_id: cast(Task, row) for row in found}, statuses
 
@@ -47,7 +54,7 @@ def _status(status: str, error: Any) -> str:
 async def by_id(session: AsyncSession, ids: Collection[UUID]) -> dict[UUID, Call]:
     if not ids:
         return {}
-    found = await session.execute(select(TABLE).where(TABLE.c.id.in_(set(ids))))
+    found = await session.execute(select(TABLE).where(_among(session, TABLE.c.id, ids)))
     return {row.id: cast(Call, row) for row in found}
 
 
@@ -57,14 +64,14 @@ async def with_statuses(
     """Calls by their ids, and where their requests stand, by the requests' ids."""
     query = select(TABLE, Request.status.label("request_status"), Request.error.label("request_error"))
     query = query.join(Request, Request.id == TABLE.c.request_id)
-    found = list(await session.execute(query.where(TABLE.c.id.in_(set(ids)))))
+    found = list(await session.execute(query.where(_among(session, TABLE.c.id, ids))))
     statuses = {row.request_id: _status(row.request_status, row.request_error) for row in found}
     return {row.id: cast(Call, row) for row in found}, statuses
 
 
 async def of_requests(session: AsyncSession, request_ids: Collection[UUID]) -> dict[UUID, list[Call]]:
     """All calls of requests, oldest first."""
-    query = select(TABLE).where(TABLE.c.request_id.in_(set(request_ids)))
+    query = select(TABLE).where(_among(session, TABLE.c.request_id, request_ids))
     found: dict[UUID, list[Call]] = {request_id: [] for request_id in request_ids}
     for row in await session.execute(query.order_by(TABLE.c.opened_at, TABLE.c.id)):
         found[row.request_id].append(cast(Call, row))
@@ -233,7 +240,11 @@ async def unsent(session: AsyncSession, before: datetime, limit: int) -> list[Ca
     return list(await session.scalars(query.order_by(Call.priority, Call.opened_at).limit(limit)))
 
 
-async def mark_sent(session: AsyncSession | AsyncConnection, ids: Collection[UUID]) -> None:
-    """Of those that are still open: the others need not be found again."""
-    statement = update(Call).where(Call.id.in_(set(ids)), Call.state == CallState.OPEN.value)
-    await session.execute(statement.values(sent_at=utc_now()))
+async def mark_sent(connection: AsyncConnection, ids: Collection[UUID]) -> None:
+    """Of those that are still open, and that nobody is ending now: the others need not be found again."""
+    is_sent = TABLE.c.id.in_(
+        select(TABLE.c.id)
+        .where(_among(connection, TABLE.c.id, ids), TABLE.c.state == CallState.OPEN.value)
+        .with_for_update(skip_locked=True)
+    )
+    await connection.execute(update(TABLE).where(is_sent).values(sent_at=utc_now()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import (
@@ -47,8 +48,10 @@ class Tail:
     look reads only what is above it, by the index of events that are not about handled messages.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, kind: str | None = None) -> None:
+        """`kind`: the only one that is read."""
         self._is_sqlite = store.is_sqlite
+        self._news = _news(kind, is_sqlite=store.is_sqlite)
         self.position: Position | None = None
         self._floor = 0
         self._mark: _Mark | None = None
@@ -66,8 +69,7 @@ class Tail:
         """What is new, at most a batch. One statement, because it is asked often."""
         assert self.position is not None
         place = {"transaction": self.position.transaction_id, "last": self.position.id}
-        statement = _NEWS_SQLITE if self._is_sqlite else _NEWS
-        rows = list(await session.execute(statement, {"floor": self._floor, **place}))
+        rows = list(await session.execute(self._news, {"floor": self._floor, **place}))
         xmin, xmax, highest = rows[0].xmin, rows[0].xmax, rows[0].highest
         found = [row for row in rows if row.id is not None]
         if found:
@@ -130,18 +132,17 @@ async def missed(
 def _moment(*, is_sqlite: bool) -> Any:
     """What a statement sees: the oldest running transaction, the next one, and the highest id."""
     highest = select(func.coalesce(func.max(TABLE.c.id), 0)).scalar_subquery()
-    limits = [
-        literal(0)
-        if is_sqlite
-        else literal_column(f"pg_snapshot_{name}(pg_current_snapshot())::text::bigint")
-        for name in ("xmin", "xmax")
+    snapshot = "pg_snapshot_{}(pg_current_snapshot())::text::bigint"
+    limits: list[ColumnElement[int]] = [
+        literal(0) if is_sqlite else literal_column(snapshot.format(name)) for name in ("xmin", "xmax")
     ]
     columns = (limits[0].label("xmin"), limits[1].label("xmax"), highest.label("highest"))
     return select(*columns).subquery("moment")
 
 
-def _news(*, is_sqlite: bool) -> Any:
-    """The moment, and beside it every event after a position; one row without an event where there is none."""
+@lru_cache(maxsize=8)
+def _news(kind: str | None, *, is_sqlite: bool) -> Any:
+    """The moment, and beside it every event after a position; one row without one where there is none."""
     moment = _moment(is_sqlite=is_sqlite)
     is_new = [
         # Spelled out, so that the index of such events is used whatever the plan.
@@ -157,6 +158,8 @@ def _news(*, is_sqlite: bool) -> Any:
     ]
     if not is_sqlite:
         is_new.append(TABLE.c.transaction_id < moment.c.xmin)
+    if kind is not None:
+        is_new.append(TABLE.c.kind == kind)
     told = join(TABLE, Task, Task.request_id == TABLE.c.request_id)
     query = select(moment, TABLE, Task.session_id, Task.correlation_id)
     query = query.select_from(moment.outerjoin(told, and_(*is_new)))
@@ -174,6 +177,3 @@ def _after(position: Position) -> Any:
         TABLE.c.transaction_id > position.transaction_id,
         and_(TABLE.c.transaction_id == position.transaction_id, TABLE.c.id > position.id),
     )
-
-
-_NEWS, _NEWS_SQLITE = _news(is_sqlite=False), _news(is_sqlite=True)
