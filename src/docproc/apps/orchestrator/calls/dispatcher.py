@@ -31,9 +31,10 @@ LOOK_SECONDS = 1.0
 BATCH = 500
 _PAUSE_SECONDS = 0.5
 # When an envelope is out, its row says so this much later: most calls are over by then, and nothing is
-# written. Sooner than `_YOUNG_SECONDS`, after which others take it for one that was never sent.
+# written. Others take a call for one that was never sent when its row says nothing after so long; what a
+# process was killed with goes out in time all the same (takeover within five seconds).
 MARK_SECONDS = 0.25
-_YOUNG_SECONDS = 1.0
+_YOUNG_SECONDS = 2.5
 
 
 class Dispatcher:
@@ -76,6 +77,8 @@ class Dispatcher:
     def opened(self, outgoing: Sequence[Outgoing]) -> None:
         """These calls were committed: their envelopes may go out. Called after the commit, never waits."""
         self._to_publish += outgoing
+        for one in outgoing:  # of another attempt, whose envelope is not out yet
+            self._unmarked.pop(one.call_id, None)
         self._news.set()
         self._timers.set()
 
@@ -169,9 +172,11 @@ class Dispatcher:
                 before = utc_now() - timedelta(seconds=age)
                 async with self._store.reading() as session:
                     found = await rows.unsent(session, before, BATCH)
-                # What was opened this very moment is on its way already.
+                # What was opened this very moment is on its way already, and what went out from here is out.
                 young = utc_now() - timedelta(seconds=_YOUNG_SECONDS)
                 found = [call for call in found if call.sent_at is not None or call.opened_at < young]
+                if lost_at is None:
+                    found = [call for call in found if call.id not in self._unmarked]
                 if not found:
                     break
                 await self._publish_group([outgoing_of(call) for call in found])
