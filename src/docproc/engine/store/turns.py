@@ -60,7 +60,7 @@ SELECT EXISTS (SELECT 1 FROM messages WHERE {_READY} AND tenant_id < :tenant)
 
 _WAITING = f"""
 SELECT count(*) AS number
-FROM (SELECT 1 FROM messages WHERE {_READY} AND tenant_id = :tenant LIMIT :most) AS some
+FROM (SELECT 1 FROM messages WHERE {_READY} AND tenant_id = :tenant LIMIT :most) AS found
 """
 
 _OTHER_TENANTS = "SELECT 1 FROM tenants WHERE tenant_id <> 'default' LIMIT 1"
