@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import asyncpg
 import httpx
 import pytest
 import redis
@@ -473,6 +474,34 @@ def test_paused_orchestrator_that_wakes_acts_on_nothing(running: Running) -> Non
     running.until_workers()
     running.until_ended(ids)  # still once each
     running.until_ended([running.submit()], 30)
+
+
+def test_locks_of_a_stopped_process_hold_no_tasks_up(running: Running) -> None:
+    """What all orchestrators write in turn may be locked by one that was stopped in the middle of it. Others
+    used to wait for that lock with both of their connections for claims, so that no further envelope went
+    out."""
+    running.until_ended([running.submit()])
+    url = running.postgres.url.replace("+asyncpg", "")
+    shared = ("orchestrator_breakers", "orchestrator_call_statistics", "orchestrator_known_answers", "duties")
+
+    async def main() -> None:
+        connection = await asyncpg.connect(url, timeout=10)
+        try:
+            await connection.execute(
+                "INSERT INTO workers (id, host, pid, components, is_ready, slots, started_at, beat_at) "
+                "SELECT 'stopped', 'host', 1, '', true, 1, now(), now()"
+            )
+            async with connection.transaction():
+                await connection.execute("SELECT 1 FROM workers WHERE id = 'stopped' FOR UPDATE")
+                for table in shared:
+                    await connection.execute(f"SELECT 1 FROM {table} FOR UPDATE")
+                for _ in range(3):
+                    ids = await asyncio.to_thread(running.submit_many, 30)
+                    await asyncio.to_thread(running.until_ended, ids, 10)
+        finally:
+            await connection.close(timeout=5)
+
+    asyncio.run(main())
 
 
 def _until_heard(socket: Any, kind: str) -> str:

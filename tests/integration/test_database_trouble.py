@@ -169,6 +169,30 @@ async def test_component_that_computes_in_its_transaction_is_told_and_does_not_r
     await store.close()
 
 
+async def test_claim_does_not_wait_long_for_a_lock_of_a_stopped_process(server: PostgresServer) -> None:
+    """There are two connections for claims: if both wait for such a lock, nobody can claim anything."""
+    store, stopped = Store(server.url), Store(server.url)
+    async with store.claiming() as connection:
+        await rows.execute(connection, "CREATE TABLE shared (n integer)")
+        await rows.execute(connection, "INSERT INTO shared VALUES (1)")
+    async with stopped.writing() as session:
+        await rows.execute(session, "UPDATE shared SET n = 2")
+        for claiming in (store.claiming, store.claiming_once):
+            with pytest.raises(DBAPIError) as caught:
+                async with asyncio.timeout(10), claiming() as connection:
+                    await rows.execute(connection, "UPDATE shared SET n = 3")
+            assert is_passing(caught.value)
+    async with store.claiming_once() as connection:
+        await rows.execute(connection, "UPDATE shared SET n = n + 1")
+        # Committed by the server itself: another connection sees it while this one is still held.
+        async with stopped.reading() as session:
+            assert (await rows.execute(session, "SELECT n FROM shared"))[0].n == 3
+    async with store.claiming() as connection:
+        await rows.execute(connection, "DROP TABLE shared")
+    await store.close()
+    await stopped.close()
+
+
 async def test_refused_connection_passes() -> None:
     store = Store("postgresql+asyncpg://nobody@127.0.0.1:1/none")
     with pytest.raises(DatabaseDownError) as failed:

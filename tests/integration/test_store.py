@@ -10,11 +10,11 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection
 
-from docproc.engine.message import utc_now
-from docproc.engine.store import events, migrate, requests, rows, schema_version, sweep
+from docproc.engine.message import PipelineMessage, utc_now
+from docproc.engine.store import events, messages, migrate, requests, rows, schema_version, sweep, turns
 from docproc.engine.store.session import Store
 from docproc.engine.store.standing import Standing
-from docproc.engine.store.tables import Base, DeadLetter, Request
+from docproc.engine.store.tables import Base, DeadLetter, MessageState, Request
 from tests import schema
 
 
@@ -100,6 +100,19 @@ async def test_reader_that_resumes_never_skips_an_event(store: Store) -> None:
                 await read()
                 await asyncio.sleep(0.01)
     assert seen == ["early", "late"]
+
+
+async def test_waiting_messages_of_a_tenant_are_counted_as_far_as_asked(store: Store) -> None:
+    sent = [
+        PipelineMessage(request_id=uuid4(), tenant_id=tenant, current_stage="work")
+        for tenant in ("one", "one", "one", "other")
+    ]
+    async with store.writing() as session:
+        outgoing = [messages.Outgoing.of(one, "q.crowd") for one in sent]
+        await messages.send(session, outgoing, state=MessageState.READY, worker_id=None)
+    async with store.reading() as session:
+        numbers = [await turns.waiting(session, "q.crowd", one, 2) for one in ("one", "other", "nobody")]
+    assert numbers == [2, 1, 0]
 
 
 async def test_status_never_goes_backwards(store: Store) -> None:

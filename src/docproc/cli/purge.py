@@ -70,7 +70,7 @@ async def _purge(tenant: str | None, person: Person | None, yes: bool) -> Found:
 
 
 async def _found(application: App, tenant: str | None, person: Person | None) -> Found:
-    async with application.store.reading() as session:
+    async with application.store.reading(streamed=True) as session:
         if tenant is not None:
             await known_tenant(session, tenant)
         if person is not None:

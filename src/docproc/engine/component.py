@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from uuid import UUID
 
 from docproc.engine.component_spec import REQUEST_UNIT, ComponentSpec
 from docproc.engine.message import PipelineMessage
@@ -14,6 +15,7 @@ from docproc.engine.store import fan_in
 from docproc.engine.store.fan_in import Join
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
     from sqlalchemy.ext.asyncio import AsyncSession
 
     from docproc.engine.blobs import BlobStore
@@ -44,6 +46,10 @@ BACKOFFICE: Final = "__backoffice__"
 Emission = tuple[str, PipelineMessage]
 
 Result = TypeVar("Result")
+
+# Begins the transaction that handles messages without rows: makes sure that these are still waited for, and
+# raises `messages.PartlyHandled` with those that are.
+ClaimOf = Callable[[Sequence[PipelineMessage]], "Callable[[Connection], None]"]
 
 
 class Where(StrEnum):
@@ -119,6 +125,11 @@ class BaseComponent(ABC):
         self.settings = context.settings
         self.store = context.store
         self.blobs = context.blobs
+        # Handles messages of this component that have no rows, at once (running/unqueued.py); returns the ids
+        # of those that are handled. None: write them (`Context.post`), as for those that are not.
+        self.handle_at_once: Callable[[Sequence[PipelineMessage], ClaimOf], Awaitable[set[UUID]]] | None = (
+            None
+        )
         self._context = context
 
     @property

@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.app import App
 from docproc.apps.orchestrator import tenants
+from docproc.apps.orchestrator.calls import adopting
 from docproc.apps.orchestrator.envelope import reading
 from docproc.apps.orchestrator.envelope.errors import Code, refuse
 from docproc.apps.orchestrator.envelope.models import Envelope, MessageType
@@ -26,6 +27,7 @@ from docproc.apps.orchestrator.services.catalogue import catalogue_of
 from docproc.apps.orchestrator.settings import OrchestratorSettings
 from docproc.apps.orchestrator.tables import Task
 from docproc.engine.message import utc_now
+from docproc.engine.running.crowding import Crowding
 from docproc.engine.running.grouping import Grouping
 from docproc.engine.running.intake import Submission
 from docproc.engine.store import rows
@@ -72,6 +74,7 @@ class Acceptance:
         # Sessions whose end this process moved a moment ago: moving it again could wait.
         self._touched: dict[tuple[str, str], float] = {}
         self._grouping = Grouping(self._commit)
+        self._crowding = Crowding(application.store, application.outbox.releasing)
         self._operations: dict[tuple[str, str | None], Plan] = {}
 
     async def accept(
@@ -132,6 +135,7 @@ class Acceptance:
         intake = self._app.intake
         if known := await intake.known(submission):
             return Accepted(envelope, known, is_new=False)
+        await self._crowding.wait(adopting.QUEUE, submission.tenant_id)
         try:
             publishing = await self._grouping.add(_Entry(submission, envelope, plan))
         except IntegrityError as error:

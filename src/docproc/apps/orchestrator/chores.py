@@ -56,7 +56,7 @@ class Chores:
             await end([self._running])
         await self._prober.close()
         with suppress(SQLAlchemyError, OSError, DocProcError):  # else the duty ends by its age
-            async with self._store.claiming() as connection:
+            async with self._store.claiming_once() as connection:
                 await duties.give_up(connection, DUTY, self._worker_id)
 
     async def _run(self) -> None:
@@ -76,7 +76,7 @@ class Chores:
         now = time.monotonic()
         if now < self._renew_at:
             return True
-        async with self._store.claiming() as connection:
+        async with self._store.claiming_once() as connection:
             held = await duties.hold(connection, self._store, DUTY, self._worker_id, TERM_SECONDS)
         self._renew_at = now + TERM_SECONDS / 2 if held else float("-inf")
         return held

@@ -79,19 +79,19 @@ class Keeper:
             self._tail = None
             return
         if self._tail is None or held == "anew":
-            self._tail = Tail(self._store)
+            self._tail = Tail(self._store, kind="status")
             async with self._store.reading() as session:
                 await self._tail.begin(session)
                 await self._rebuild(session)
             return
         async with self._store.reading() as session:
             found = await self._tail.read(session)
-            touched = {(row.tenant_id, row.session_id) for row in found if row.kind == "status"}
+            touched = {(row.tenant_id, row.session_id) for row in found}
             sessions = await _sessions(session, touched)
             expired = await _expired(session, [row.request_id for row in found if _is_failure(row)])
         for tenant_id, session_id, state, seconds in sessions:
             await self._keys.put_session(tenant_id, session_id, state, seconds)
-        await self._keys.notify_all([(type_of(row), _told(row)) for row in found if row.kind == "status"])
+        await self._keys.notify_all([(type_of(row), _told(row)) for row in found])
         for task in expired:
             await self._keys.drop(task.tenant_id, task.envelope, EXPIRED)
 
@@ -113,7 +113,7 @@ def _told(row: Any) -> dict[str, Any]:
 
 
 def _is_failure(row: Any) -> bool:
-    return bool(row.kind == "status" and row.outcome == "failed")
+    return bool(row.outcome == "failed")
 
 
 async def _expired(session: AsyncSession, request_ids: Collection[Any]) -> list[Task]:

@@ -52,11 +52,21 @@ def dropped_key(tenant_id: str) -> str:
     return f"orchestrator:dlq:{tenant_id}"
 
 
+# KEYS: the stream. ARGV: how many it keeps, for how long (s), the moment, and what is told.
+_NOTIFY: Final = """
+for n = 4, #ARGV do
+    redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[1], '*', 'body', ARGV[n], 'at', ARGV[3])
+end
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+"""
+
+
 class RedisKeys:
     """Writes and reads the keys. While Redis is away, writing does nothing and reading finds nothing."""
 
     def __init__(self, url: str) -> None:
         self._redis = client(url)
+        self._notify = self._redis.register_script(_NOTIFY)
         self._is_away = False
 
     async def close(self) -> None:
@@ -101,19 +111,18 @@ class RedisKeys:
         await self.notify_all([(kind, said)])
 
     async def notify_all(self, told: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-        """Several, in one round trip. Of each kind no more are sent than are kept."""
+        """Several, in one round trip for each kind. Of each kind no more are sent than are kept."""
         by_kind: dict[str, list[Mapping[str, Any]]] = {}
         for kind, said in told:
             by_kind.setdefault(kind, []).append(said)
         if not by_kind:
             return
-        async with self._trying(), self._redis.pipeline(transaction=True) as pipe:
+        now = utc_now().isoformat()
+        async with self._trying():
             for kind, all_said in by_kind.items():
+                bodies = [_json(said) for said in all_said[-MOST_ENTRIES:]]
                 key = notifications_key(kind)
-                for said in all_said[-MOST_ENTRIES:]:
-                    pipe.xadd(key, {"body": _json(said), "at": utc_now().isoformat()}, maxlen=MOST_ENTRIES)
-                pipe.expire(key, NOTIFICATION_SECONDS)
-            await pipe.execute()
+                await self._notify(keys=[key], args=[MOST_ENTRIES, NOTIFICATION_SECONDS, now, *bodies])
 
     async def notifications(self, kind: str, limit: int = 100) -> list[Mapping[str, Any]]:
         """The latest, newest first."""

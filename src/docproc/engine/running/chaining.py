@@ -39,7 +39,7 @@ STAGE_SECONDS = 1.0
 # How long a stage is not chained after it failed there: failing twice each time would be a waste.
 PAUSE_SECONDS = 1.0
 # The middleware further in than `retrying` belongs to the handling itself; see Middleware.place.
-_BOUNDARY = 400
+BOUNDARY = 400
 
 
 @dataclass(slots=True)
@@ -72,8 +72,8 @@ class Chain:
     def add(self, component: BaseComponent, middleware: Sequence[Middleware]) -> None:
         """A component that this process runs, if others may go on with it in their transactions."""
         if self.is_on and is_light(component):
-            inside = [one for one in middleware if one.place > _BOUNDARY]
-            outside = [one for one in middleware if one.place <= _BOUNDARY]
+            inside = [one for one in middleware if one.place > BOUNDARY]
+            outside = [one for one in middleware if one.place <= BOUNDARY]
             self._links[component.input_queue] = Link(component, inside, wrap(_nothing, outside))
 
     async def follow(self, session: AsyncSession, works: Sequence[Work], sending: Sending) -> list[Work]:

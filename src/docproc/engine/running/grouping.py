@@ -22,9 +22,18 @@ class Grouping(Generic[T, R]):
     knows whether the commit went through (the connection was lost), all of the group are told so instead.
     """
 
-    def __init__(self, commit: Callable[[Sequence[T]], Awaitable[R]], most: int = MOST_TOGETHER) -> None:
+    def __init__(
+        self,
+        commit: Callable[[Sequence[T]], Awaitable[R]],
+        most: int = MOST_TOGETHER,
+        is_somebodys_own: Callable[[Exception], bool] = lambda error: (
+            is_contention(error) or not is_passing(error)
+        ),
+    ) -> None:
+        """`is_somebodys_own`: whether an error may be that of one item only."""
         self._commit = commit
         self._most = most
+        self._is_somebodys_own = is_somebodys_own
         self._waiting: list[tuple[T, asyncio.Future[R]]] = []
         self._running: asyncio.Task[None] | None = None
 
@@ -53,7 +62,7 @@ class Grouping(Generic[T, R]):
         try:
             found = await self._commit([item for item, _ in group])
         except Exception as error:  # noqa: BLE001 # whoever waits for it is told
-            if len(group) > 1 and (is_contention(error) or not is_passing(error)):
+            if len(group) > 1 and self._is_somebodys_own(error):
                 for one in group:
                     await self._commit_group([one])
                 return

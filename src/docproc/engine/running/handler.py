@@ -55,7 +55,7 @@ class Handler:
         elif self.streams:
             await self._stream(works[0])
         else:
-            await self._commit(works, self.claim(works[0]))
+            await self.commit(works, self.claim(works[0]))
 
     async def _group(self, works: Sequence[Work]) -> None:
         """Group commit; as for one message, the transaction begins when the component touches the session."""
@@ -63,14 +63,14 @@ class Handler:
         while todo:
             try:
                 ids = [work.message.message_id for work in todo]
-                return await self._commit(todo, messages.claim_many(self.store, ids, self.lease))
+                return await self.commit(todo, messages.claim_many(self.store, ids, self.lease))
             except PartlyHandled as news:
                 for work in todo:
                     if work.message.message_id not in news.left:
                         work.ended(Outcome.REPEATED)
                 todo = [work for work in todo if work.message.message_id in news.left]
 
-    async def _commit(self, works: Sequence[Work], claim: messages.Claim) -> None:
+    async def commit(self, works: Sequence[Work], claim: messages.Claim) -> None:
         """One transaction: remove the rows, do the work, go on with what can be done here, send the rest."""
         async with self.store.handling(claim) as session:
             events.gather(session)

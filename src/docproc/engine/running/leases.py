@@ -66,7 +66,7 @@ class Heartbeat:
             while not self._stopped.is_set():
                 try:
                     usage = own_resources().measure()
-                    async with store.claiming() as connection:
+                    async with store.claiming_once() as connection:
                         await workers.beat(
                             connection,
                             store,

@@ -19,6 +19,7 @@ from docproc.engine.running.sending import Handled, Sending
 from docproc.engine.running.statuses import Statuses
 from docproc.engine.running.windows import Windows
 from docproc.engine.store import fan_in, fan_out, messages, requests
+from docproc.engine.store.completing import Ending
 from docproc.engine.store.session import Store
 from docproc.engine.store.tables import MessageState, Request
 from docproc.engine.transport import Copy, Delivery, Topology
@@ -344,13 +345,13 @@ def entering(router: Router, message: PipelineMessage) -> list[Route]:
     return [replace(route, standing=None) if isinstance(route, Routed) else route for route in routes]
 
 
-def _endings(request_id: UUID, emissions: Sequence[Emission], generation: int) -> list[requests.Ending]:
+def _endings(request_id: UUID, emissions: Sequence[Emission], generation: int) -> list[Ending]:
     """NEXT after the last stage publishes nothing: it ends the request; the payload is its result.
 
     A component that knows its result to be newer than the units it was sent for says so by `generation`.
     """
     return [
-        requests.Ending(request_id, emitted.payload, max(generation, emitted.generation))
+        Ending(request_id, emitted.payload, max(generation, emitted.generation))
         for target, emitted in emissions
         if target == NEXT
     ]

@@ -152,14 +152,14 @@ class Relay:
         self._lost_queues |= self.transport.take_lost_queues()
         for queue, seen_at in sorted(self._lost_queues.items()):
             age = time.monotonic() - seen_at  # what was sent since then went to the queue that is there now
-            async with self.store.claiming() as connection:
+            async with self.store.claiming_once() as connection:
                 lost = await messages.release_queue(connection, self.store, queue, age)
             del self._lost_queues[queue]
             if lost:
                 log.warning("copies_lost", queue=queue, messages=lost)
         if self._doubtful_since is not None:
             since = self._doubtful_since
-            async with self.store.claiming() as connection:
+            async with self.store.claiming_once() as connection:
                 # A little more: the rows' times are those of this machine's clock.
                 age = time.monotonic() - since + CLOCK_SECONDS
                 doubtful = await messages.release_mine(connection, self.store, self.worker_id, age)
@@ -169,7 +169,7 @@ class Relay:
                 log.info("republished", messages=doubtful, reason="a commit was not confirmed")
         if self._unpublished:
             ids = list(self._unpublished)
-            async with self.store.claiming() as connection:
+            async with self.store.claiming_once() as connection:
                 await messages.release(connection, self.store.dialect, ids)
             self._unpublished.difference_update(ids)
 
@@ -181,7 +181,7 @@ class Relay:
         if self.releasing.is_active:
             return await self._release_due()
         wait = await self._publish_all_due()
-        async with self.store.claiming() as connection:
+        async with self.store.claiming_once() as connection:
             due = await messages.seconds_to_next_due(connection, self.store)
         return wait if due is None else min(due, wait)
 

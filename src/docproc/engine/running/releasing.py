@@ -116,7 +116,7 @@ class Releasing:
         if session is not None:
             self._has_tenants = await turns.has_tenants(session)
         else:
-            async with self.store.claiming() as connection:
+            async with self.store.claiming_once() as connection:
                 self._has_tenants = await turns.has_tenants(connection)
         self._good_until = time.monotonic() + TENANTS_SECONDS
 
@@ -134,10 +134,15 @@ class Releasing:
         room.keeps_back = True
         return False
 
+    def is_crowded(self, queue: str) -> bool:
+        """Whether messages for a queue wait for their turn, as far as this process knows."""
+        room = self._rooms.get(queue)
+        return self.is_active and room is not None and (room.keeps_back or room.left == 0)
+
     async def release(self) -> Released:
         """Take what fits, in fair order; the caller publishes it."""
         released = Released()
-        async with self.store.claiming() as connection:
+        async with self.store.claiming_once() as connection:
             waiting = set(await turns.queues(connection))
         used = {queue for queue, room in self._rooms.items() if room.left * 2 < room.window}
         for queue in sorted(waiting | used):

@@ -16,6 +16,7 @@ from docproc.engine.running.chaining import Chain
 from docproc.engine.running.handler import Handler
 from docproc.engine.running.outbox import Outbox
 from docproc.engine.running.relay import Relay
+from docproc.engine.running.unqueued import Unqueued
 from docproc.engine.running.work import MiddlewareContext, Policies, Work, wrap
 from docproc.engine.store import messages
 from docproc.engine.store.session import until_passed
@@ -64,6 +65,8 @@ class Runner:
         middleware = [one.create(context) for one in policies.middleware]
         self.handle = wrap(handler, middleware)
         chain.add(component, middleware)
+        if chain.is_on and component.waits:
+            component.handle_at_once = Unqueued(handler, middleware, self._step)
 
     async def run(self) -> None:
         """Until the transport is told to stop; then what is in flight finishes."""
@@ -200,7 +203,7 @@ class Runner:
         anew = message_id not in self._at_work
 
         async def lease() -> bool:
-            async with self.store.claiming() as connection:
+            async with self.store.claiming_once() as connection:
                 return await messages.lease_one(connection, message_id, self.outbox.worker_id, anew=anew)
 
         self._at_work.append(message_id)  # before anything is awaited: two copies may come at the same time

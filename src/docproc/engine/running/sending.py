@@ -13,8 +13,8 @@ from sqlalchemy.engine import Row
 from docproc.engine.component import Emission
 from docproc.engine.message import PipelineMessage
 from docproc.engine.store.columns import as_uuid
+from docproc.engine.store.completing import Ending
 from docproc.engine.store.fan_in import Join
-from docproc.engine.store.requests import Ending
 from docproc.engine.store.standing import Standing
 from docproc.engine.transport import Copy, Topology
 from docproc.engine.workflow.routing import JoinArrival, Routed, Router

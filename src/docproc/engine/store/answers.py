@@ -41,6 +41,25 @@ class Given:
     reason: Reason
 
 
+@dataclass(frozen=True, slots=True)
+class Version:
+    """An answer to a request whose row says already that this version was given."""
+
+    request_id: UUID
+    tenant_id: str
+    version: int
+    status: str
+    payload: Any
+    is_partial: bool
+    reason: Reason = Reason.COMPLETE
+
+
+async def keep(session: AsyncSession, versions: Sequence[Version]) -> None:
+    """Store versions and tell of them; for requests whose answers nobody has to be sent."""
+    await rows.insert(session, TABLE, [_kept(one) for one in versions])
+    await events.record(session, [_told(one) for one in versions])
+
+
 async def give(session: AsyncSession, given: Sequence[Given]) -> None:
     """The next version of each request's answer, in the caller's transaction; delivery is another's work.
 
@@ -53,28 +72,37 @@ async def give(session: AsyncSession, given: Sequence[Given]) -> None:
             one.request.result_payload = one.payload
         one.request.updated_at = utc_now()
     await session.flush()
-    await rows.insert(session, TABLE, [_row(one, one.request.answer_version) for one in given])
-    await events.record(session, [_event(one) for one in given])
+    await keep(session, [_version(one, one.request.answer_version) for one in given])
     await deliveries.queue(session, [(one.request, one.is_partial) for one in given])
 
 
-def _row(given: Given, version: int) -> dict[str, Any]:
+def _version(given: Given, version: int) -> Version:
+    request = given.request
+    return Version(
+        request.id,
+        request.tenant_id,
+        version,
+        str(request.status),
+        given.payload,
+        given.is_partial,
+        given.reason,
+    )
+
+
+def _kept(one: Version) -> dict[str, Any]:
     return {
-        "request_id": given.request.id,
-        "tenant_id": given.request.tenant_id,
-        "version": version,
-        "is_partial": given.is_partial,
-        "reason": given.reason.value,
-        "payload": given.payload,
+        "request_id": one.request_id,
+        "tenant_id": one.tenant_id,
+        "version": one.version,
+        "is_partial": one.is_partial,
+        "reason": one.reason.value,
+        "payload": one.payload,
     }
 
 
-def _event(given: Given) -> events.Event:
-    request = given.request
-    data = {"version": request.answer_version, "partial": given.is_partial, "reason": given.reason.value}
-    return events.Event(
-        request.id, "answer", tenant_id=request.tenant_id, outcome=str(request.status), data=data
-    )
+def _told(one: Version) -> events.Event:
+    data = {"version": one.version, "partial": one.is_partial, "reason": one.reason.value}
+    return events.Event(one.request_id, "answer", tenant_id=one.tenant_id, outcome=str(one.status), data=data)
 
 
 async def keep_drafts(session: AsyncSession, drafts: Sequence[Given]) -> None:
@@ -84,7 +112,7 @@ async def keep_drafts(session: AsyncSession, drafts: Sequence[Given]) -> None:
         await session.execute(
             delete(Answer).where(Answer.request_id.in_(ids), Answer.version == DRAFT_VERSION)
         )
-    await rows.insert(session, TABLE, [_row(one, DRAFT_VERSION) for one in drafts])
+    await rows.insert(session, TABLE, [_kept(_version(one, DRAFT_VERSION)) for one in drafts])
 
 
 async def draft(session: AsyncSession, request_id: UUID) -> Any | None:

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
-from sqlalchemy import ARRAY, CHAR, JSON, DateTime, Dialect, Index, Integer, String, TypeDecorator, text
+from sqlalchemy import (
+    ARRAY,
+    CHAR,
+    JSON,
+    ColumnElement,
+    DateTime,
+    Dialect,
+    Index,
+    Integer,
+    String,
+    TypeDecorator,
+    any_,
+    literal,
+    text,
+)
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.types import TypeEngine
 
@@ -78,6 +93,16 @@ def moment_of(text: str) -> datetime:
 Json = JSON(none_as_null=True).with_variant(postgresql.JSONB(none_as_null=True), "postgresql")
 Integers = JSON().with_variant(ARRAY(Integer), "postgresql")
 Strings = JSON().with_variant(ARRAY(String), "postgresql")
+
+
+def is_one_of(dialect: str, column: Any, ids: Collection[UUID]) -> ColumnElement[bool]:
+    """A column of ids against many of them. On PostgreSQL it is the same statement for any number: one for
+    each number would have to be parsed and planned again and again."""
+    if dialect == "postgresql":
+        return cast(
+            ColumnElement[bool], column == any_(literal(list(ids), ARRAY(postgresql.UUID(as_uuid=True))))
+        )
+    return cast(ColumnElement[bool], column.in_(ids))
 
 
 def index_where(name: str, *columns: Any, where: str) -> Index:

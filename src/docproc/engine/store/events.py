@@ -54,8 +54,6 @@ class Event:
 
 
 _NAMES = tuple(Event.__slots__)
-
-
 # In `session.info`: events that are written together, at the end of their transaction.
 _GATHERED = "events"
 

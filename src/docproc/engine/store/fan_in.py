@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.message import PipelineMessage, utc_now
 from docproc.engine.store import rows
-from docproc.engine.store.columns import as_uuid
+from docproc.engine.store.columns import as_uuid, is_one_of
 from docproc.engine.store.tables import AggregationState, FanInArrival
 
 STATE: Any = AggregationState.__table__
@@ -312,7 +312,7 @@ async def bodies(session: AsyncSession, join: Join) -> dict[str, PipelineMessage
 
 async def requests_with_failures(session: AsyncSession, request_ids: Sequence[UUID]) -> set[UUID]:
     """Which of these requests have a unit that failed at some time."""
-    mine = ARRIVALS.c.request_id.in_(request_ids)
+    mine = is_one_of(session.get_bind().dialect.name, ARRIVALS.c.request_id, request_ids)
     query = select(ARRIVALS.c.request_id).where(mine, ARRIVALS.c.failure.is_not(None)).distinct()
     return set(await session.scalars(query))
 

@@ -70,6 +70,11 @@ class Pooler:
         """Known as soon as there was a connection."""
         return bool(self._is_there)
 
+    @property
+    def is_absent(self) -> bool:
+        """Certainly; before the first connection nobody knows."""
+        return self._is_there is False
+
     def adapt(self, options: dict[str, Any]) -> None:
         """Change the options of a connection that is about to be made, inside SQLAlchemy's greenlet."""
         if self._is_there is None:

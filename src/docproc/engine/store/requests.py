@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.engine.message import utc_now
-from docproc.engine.store import answers, events, fan_in, messages, tasks
+from docproc.engine.store import answers, completing, events, fan_in, messages, rows, tasks
+from docproc.engine.store.columns import as_uuid
+from docproc.engine.store.completing import Ending
 from docproc.engine.store.standing import Standing
 from docproc.engine.store.tables import Request, RequestStatus
 
 # Where every flow begins.
 ROUTING = Standing(RequestStatus.ROUTING, (RequestStatus.RECEIVED,))
-TERMINAL = (RequestStatus.COMPLETED, RequestStatus.FAILED, RequestStatus.SLA_BREACHED)
+TERMINAL = completing.TERMINAL
 
 
 async def advance(session: AsyncSession, request_ids: Sequence[UUID], standing: Standing) -> list[UUID]:
@@ -27,28 +28,23 @@ async def advance(session: AsyncSession, request_ids: Sequence[UUID], standing: 
     if not standing.after or not request_ids:
         return []
     status = standing.status
-    moved = await session.execute(
-        update(Request)
-        .where(Request.id.in_(sorted(request_ids, key=str)), Request.status.in_(standing.after))
-        .values(status=status, updated_at=utc_now())
-        .returning(Request.id, Request.tenant_id)
-        .execution_options(synchronize_session=False)
+    dialect = session.get_bind().dialect.name
+    ids = [str(one) if dialect == "sqlite" else one for one in sorted(request_ids, key=str)]
+    found = await rows.execute(
+        session,
+        "UPDATE requests SET status = :status, updated_at = :now "
+        f"WHERE {rows.among(dialect, 'id', ':ids')} AND {rows.among(dialect, 'status', ':before')} "
+        "RETURNING id, tenant_id",
+        status=status,
+        now=utc_now(),
+        ids=ids,
+        before=list(standing.after),
     )
-    found = list(moved)
     await events.record(
         session,
-        [events.Event(r.id, "status", tenant_id=r.tenant_id, outcome=status) for r in found],
+        [events.Event(as_uuid(r.id), "status", tenant_id=r.tenant_id, outcome=status) for r in found],
     )
-    return [r.id for r in found]
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """A flow that has come to its end, with what it found."""
-
-    request_id: UUID
-    result: Any = None
-    generation: int = 1
+    return [as_uuid(r.id) for r in found]
 
 
 async def finish(
@@ -66,12 +62,22 @@ async def finish_all(session: AsyncSession, endings: Sequence[Ending]) -> dict[U
     """
     if not endings:
         return {}
+    done = await completing.complete_all(session, endings)
+    ended = dict.fromkeys(done, RequestStatus.COMPLETED.value)
+    return ended | await _finish_others(session, [one for one in endings if one.request_id not in done])
+
+
+async def _finish_others(session: AsyncSession, endings: Sequence[Ending]) -> dict[UUID, str]:
+    if not endings:
+        return {}
     ids = sorted({ending.request_id for ending in endings}, key=str)
     query = select(Request).where(Request.id.in_(ids)).order_by(Request.id).with_for_update()
     found = await session.scalars(query.execution_options(populate_existing=True))
     known = {request.id: request for request in found}
     failed = await fan_in.requests_with_failures(session, ids)
-    notes, ended, given = [], {}, []
+    notes: list[events.Event] = []
+    ended: dict[UUID, str] = {}
+    given: list[answers.Given] = []
     for ending in endings:
         request = known.get(ending.request_id)
         if request is None or ending.generation < request.result_generation:

@@ -41,6 +41,10 @@ _IMMEDIATE = "BEGIN IMMEDIATE"
 # PostgreSQL ends a transaction whose process says nothing for so long: one that was stopped (SIGSTOP, a
 # frozen virtual machine, a lost network) would keep its row locks, and others waiting, until it comes back.
 _SILENT_SECONDS = 15
+# And a claim gives up waiting for somebody else's row lock after so long: claims hold theirs for a moment
+# only, so that one belongs to a process which is stopped. There are few connections for claims, and others
+# need them.
+_LOCKED_SECONDS = 1
 
 
 class Store:
@@ -68,7 +72,12 @@ class Store:
             self._reader = self._writer = self._postgres_engine(pool_size=connections)
             self._each = self._writer.execution_options(isolation_level="AUTOCOMMIT")
             claims = 1 if connections <= 2 else 2
-            self._claimer = self._postgres_engine(pool_size=claims, synchronous_commit="off")
+            self._claimer = self._postgres_engine(
+                pool_size=claims, synchronous_commit="off", lock_timeout=f"{_LOCKED_SECONDS}s"
+            )
+            # The same connections. Each statement is a transaction of its own, which the server itself ends.
+            self._plain_reader = self._reader.execution_options(isolation_level="AUTOCOMMIT")
+            self._plain_claimer = self._claimer.execution_options(isolation_level="AUTOCOMMIT")
 
     @property
     def is_sqlite(self) -> bool:
@@ -86,10 +95,18 @@ class Store:
         return f"clock_timestamp() + make_interval(secs => {seconds})"
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[AsyncSession]:
-        """Plain reads; nothing it sees is locked."""
-        async with AsyncSession(self._reader, expire_on_commit=False) as session:
+    async def reading(self, *, streamed: bool = False) -> AsyncIterator[AsyncSession]:
+        """Plain reads; nothing it sees is locked. Each statement sees what is committed when it begins, so on
+        PostgreSQL no transaction is needed around them, unless rows are `streamed` from a cursor."""
+        engine = self._plain_reader if self._ends_itself and not streamed else self._reader
+        async with AsyncSession(engine, expire_on_commit=False) as session:
             yield session
+
+    @property
+    def _ends_itself(self) -> bool:
+        """Whether statements may run without a transaction around them. A pooler gives each transaction a
+        session of its choice, and preparing a statement and running it would be two."""
+        return not self.is_sqlite and self._pooler.is_absent
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncSession]:
@@ -164,6 +181,17 @@ class Store:
         """A transaction whose loss costs nothing (a lease, a heartbeat), so it waits for no disk."""
         async with self._claimer.begin() as connection:
             yield connection
+
+    @asynccontextmanager
+    async def claiming_once(self) -> AsyncIterator[AsyncConnection]:
+        """The same for a single statement. PostgreSQL commits it by itself: a process that is stopped in the
+        middle (SIGSTOP, a frozen machine) holds no lock until it wakes."""
+        if not self._ends_itself:
+            async with self.claiming() as connection:
+                yield connection
+        else:
+            async with self._plain_claimer.connect() as connection:
+                yield connection
 
     def hurry(self) -> None:
         """For whoever keeps deadlines: wait for SQLite's write lock in short naps.
@@ -335,8 +363,9 @@ def _private_database(path: Path) -> None:
     private_files(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal"))
 
 
-# SQLSTATEs that only mean "again": serialization failure, deadlock, a statement that somebody else cancelled.
-_AGAIN = {"40001", "40P01", "57014"}
+# SQLSTATEs that only mean "again": serialization failure, deadlock, a statement that somebody else cancelled,
+# a lock that was not to be had in time.
+_AGAIN = {"40001", "40P01", "57014", "55P03"}
 _CONTENTION = {"40001", "40P01"}
 # Those after which a session is of no use: a read-only one stays so, though the server that was in recovery
 # takes writes by now (25006); the server ended it, because we were silent for too long (25P03); the server is

@@ -58,6 +58,11 @@ SELECT EXISTS (SELECT 1 FROM messages WHERE {_READY} AND tenant_id < :tenant)
     OR EXISTS (SELECT 1 FROM messages WHERE {_READY} AND tenant_id > :tenant) AS are_there
 """
 
+_WAITING = f"""
+SELECT count(*) AS number
+FROM (SELECT 1 FROM messages WHERE {_READY} AND tenant_id = :tenant LIMIT :most) AS found
+"""
+
 _OTHER_TENANTS = "SELECT 1 FROM tenants WHERE tenant_id <> 'default' LIMIT 1"
 
 _TURN = f"{_READY} AND tenant_id = :tenant AND band BETWEEN :lowest AND :highest"
@@ -83,6 +88,12 @@ async def others_wait(connection: AsyncConnection, queue: str, tenant_id: str) -
     """Whether anything is ready in a queue that is not this tenant's."""
     (found,) = await rows.execute(connection, _OTHERS, queue=queue, tenant=tenant_id)
     return bool(found.are_there)
+
+
+async def waiting(session: AsyncSession, queue: str, tenant_id: str, most: int) -> int:
+    """How many messages of a tenant are ready in a queue, as far as `most`."""
+    (found,) = await rows.execute(session, _WAITING, queue=queue, tenant=tenant_id, most=most)
+    return int(found.number)
 
 
 async def has_tenants(session: AsyncSession | AsyncConnection) -> bool:

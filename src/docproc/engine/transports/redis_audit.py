@@ -43,7 +43,7 @@ class Audit:
     async def look(self) -> list[UUID]:
         """Rows without a copy are ready again, for a relay to publish; returns which."""
         began = time.monotonic()
-        async with self.store.claiming() as connection:
+        async with self.store.claiming_once() as connection:
             # Before the entries: what is handled in between is missing in both, or counted too much.
             sent = await lost_copies.count_sent(connection, self.store, GRACE_SECONDS)
         lost: list[UUID] = []
@@ -65,14 +65,14 @@ class Audit:
         return lost
 
     async def _release_missing(self, queue: str, streams: Iterable[str]) -> list[UUID]:
-        async with self.store.claiming() as connection:
+        async with self.store.claiming_once() as connection:
             rows = await lost_copies.sent_ids(connection, self.store, queue, GRACE_SECONDS)
         # After the rows: whatever is published meanwhile is found.
         for stream in streams:
             rows -= await self._ids_in(stream)
         if not rows:
             return []
-        async with self.store.claiming() as connection:
+        async with self.store.claiming_once() as connection:
             found = await lost_copies.release(connection, self.store, list(rows), GRACE_SECONDS)
         if found:
             log.warning("copies_lost", queue=queue, messages=len(found))

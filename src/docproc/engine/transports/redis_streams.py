@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+import orjson
+
 from docproc.engine.fair_order import HIGHEST_BAND
 from docproc.engine.transport import Copy, Delivery
 from docproc.engine.transports.redis_scripts import PREFIX
@@ -63,7 +65,7 @@ class Streams:
 
 
 def _tenant_of(body: bytes) -> str:
-    return str(json.loads(body).get("tenant_id", "default"))
+    return str(orjson.loads(body).get("tenant_id", "default"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ the other way round, so nobody can pass a public key off as a secret. `none` is 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import time
 from collections.abc import Mapping
@@ -36,6 +37,9 @@ LEEWAY_SECONDS = 60
 # A token signed by an unknown key makes us look for new ones, but not again and again.
 LOOK_AGAIN_SECONDS = 30.0
 LONGEST_TOKEN = 8192
+# A client sends its token with every call: a signature that was right is not computed again for so long.
+BELIEVED_SECONDS = 10.0
+MOST_BELIEVED = 10_000
 
 
 class TokenError(Exception):
@@ -88,6 +92,8 @@ class Tokens:
         self._keys: KeySet | None = None
         self._looked_at = 0.0
         self._looking = asyncio.Lock()
+        # By a token's hash: what it vouches for, and until when it is not looked at again.
+        self._believed: dict[bytes, tuple[Claims, float]] = {}
         if self._place and not _is_address(self._place):
             self._keys = _read_file(Path(self._place))  # a missing file is told before start
         elif self._place and not _is_safe(self._place):
@@ -100,6 +106,10 @@ class Tokens:
 
         if len(token) > LONGEST_TOKEN:
             raise TokenError("it is too long")
+        name = hashlib.sha256(token.encode()).digest()
+        known, until = self._believed.get(name, (None, 0.0))
+        if known is not None and time.monotonic() < until:
+            return known
         registry = jwt.JWTClaimsRegistry(
             leeway=LEEWAY_SECONDS,
             iss={"essential": True, "value": self._issuer},
@@ -112,7 +122,16 @@ class Tokens:
             registry.validate(claims)
         except (JoseError, ValueError, TypeError) as error:
             raise TokenError(f"{type(error).__name__}: {error}"[:200]) from error
-        return self._meant(claims)
+        meant = self._meant(claims)
+        self._believe(name, meant, claims["exp"])
+        return meant
+
+    def _believe(self, name: bytes, meant: Claims, expires_at: float) -> None:
+        """Not for longer than it lasts, nor so long that a key which was taken back would matter."""
+        if len(self._believed) >= MOST_BELIEVED:
+            self._believed.clear()
+        left = expires_at + LEEWAY_SECONDS - time.time()
+        self._believed[name] = meant, time.monotonic() + min(left, BELIEVED_SECONDS)
 
     async def _signed(self, token: str) -> dict[str, Any]:
         """What a token says, if somebody signed it whose key we have."""

@@ -61,15 +61,15 @@ async def adopt(
     envelopes: dict[int, Envelope] = {}
     for number, body in enumerate(bodies):
         try:
-            envelopes[number] = _readable(body)
+            envelopes[number] = readable(body)
         except EnvelopeError as error:
             found.refused[number] = error
-    calls = await rows.by_id(session, [_call_id(one) for one in envelopes.values()])
+    calls = await rows.by_id(session, [call_id_of(one) for one in envelopes.values()])
     answers: list[PipelineMessage] = []
     notes: list[events.Event] = []
     for number, envelope in envelopes.items():
         try:
-            call = _checked(calls.get(_call_id(envelope)), envelope, tenant_id)
+            call = checked(calls.get(call_id_of(envelope)), envelope, tenant_id)
         except EnvelopeError as error:
             found.refused[number] = error
             continue
@@ -92,7 +92,13 @@ async def adopt(
 
 def answer_message(call: Call, event_id: UUID | str, payload: dict[str, Any]) -> PipelineMessage:
     """A message that goes on with a call: the step's own, under an id that what happened always has."""
-    step = PipelineMessage.parse(call.message)
+    return answer_of(PipelineMessage.parse(call.message), call, event_id, payload)
+
+
+def answer_of(
+    step: PipelineMessage, call: Call, event_id: UUID | str, payload: dict[str, Any]
+) -> PipelineMessage:
+    """The same where the step's message was read already."""
     saga = {SAGA: step.payload[SAGA]} if SAGA in step.payload else {}
     said = {**saga, **payload, "call_id": str(call.id), FENCING: call.fencing}
     return step.model_copy(update={"message_id": uuid5(call.id, str(event_id)), "payload": said})
@@ -105,7 +111,7 @@ async def send(session: AsyncSession, outgoing: Sequence[Outgoing]) -> None:
         await messages.send(session, unique, state=MessageState.READY, worker_id=None, on_conflict="nothing")
 
 
-def _readable(body: bytes) -> Envelope:
+def readable(body: bytes) -> Envelope:
     envelope = reading.parsed(body)
     if envelope.metadata.call_id is None or envelope.metadata.fencing is None:
         raise refuse(
@@ -117,12 +123,12 @@ def _readable(body: bytes) -> Envelope:
     return envelope
 
 
-def _call_id(envelope: Envelope) -> UUID:
+def call_id_of(envelope: Envelope) -> UUID:
     assert envelope.metadata.call_id is not None
     return envelope.metadata.call_id
 
 
-def _checked(call: Call | None, envelope: Envelope, tenant_id: str | None) -> Call:
+def checked(call: Call | None, envelope: Envelope, tenant_id: str | None) -> Call:
     """Raises EnvelopeError. Another tenant's call is not there at all."""
     if call is None or tenant_id not in (None, call.tenant_id):
         raise refuse(

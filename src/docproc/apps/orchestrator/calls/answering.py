@@ -40,12 +40,23 @@ AGAIN = "again"
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """A service's answer, with the call that waits for it as it was read a moment ago, and the step's
+    message."""
+
+    call: Call
+    envelope: Envelope
+    step: PipelineMessage
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What is to be done about a call, decided before the transaction."""
 
     message: PipelineMessage
     call: Call
-    task: Task
+    # None: of an answer that only ends its call, for which nothing more was read.
+    task: Task | None
     envelope: Envelope | None = None
     failure: Failure | None = None
     verdict: Verdict | None = None
@@ -53,6 +64,8 @@ class Answer:
     tool: tuple[Question, Decision] | None = None
     # Of a tool's call: the agent's, which goes on with the answer.
     parent: Call | None = None
+    # The step's message, where somebody has read it already.
+    step: PipelineMessage | None = None
 
 
 class Answering:
@@ -89,6 +102,11 @@ class Answering:
             # The step failed: the engine keeps the message, and `failed` writes what became of the call.
             raise _refusal(call, failure)
         return answer
+
+    async def prepare_heard(self, message: PipelineMessage, heard: Heard) -> Answer:
+        """The same for a result that a step was waiting for."""
+        verdict = await self._verdict(heard.call, None, heard.envelope)
+        return Answer(message, heard.call, None, heard.envelope, verdict=verdict, step=heard.step)
 
     async def _verdict(self, call: Call, failure: Failure | None, envelope: Envelope | None) -> Verdict:
         service = self._catalogue.find(call.service)
@@ -254,6 +272,7 @@ class Answering:
         opened: Opened,
     ) -> None:
         """The agent's call goes on, by an envelope that has the tool's answer in it."""
+        assert answer.task is not None
         before = Envelope.model_validate(parent.envelope)
         results = {**before.payload.get(envelopes.TOOL_RESULTS, {}), key: found}
         fencing = parent.fencing + 1
@@ -344,7 +363,8 @@ def _ending(answer: Answer) -> rows.Ending:
 
 def _step_of(answer: Answer) -> PipelineMessage:
     """The step's own message goes on, as if the step had been done here."""
-    return answer.message.model_copy(update={"payload": PipelineMessage.parse(answer.call.message).payload})
+    step = answer.step or PipelineMessage.parse(answer.call.message)
+    return answer.message.model_copy(update={"payload": step.payload})
 
 
 def _refusal(call: Call, failure: Failure | None) -> CallRefusedError:

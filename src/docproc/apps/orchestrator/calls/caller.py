@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from docproc.apps.orchestrator.calls import adopting, rows
-from docproc.apps.orchestrator.calls.answering import AGAIN, Answer, Answering
+from docproc.apps.orchestrator.calls.answering import AGAIN, Answer, Answering, Heard
 from docproc.apps.orchestrator.calls.envelopes import INPUTS
 from docproc.apps.orchestrator.calls.opening import CallRefusedError, Opened, Question, decide, open_call
 from docproc.apps.orchestrator.plans.step import CALL, StepOptions, call_id, options_of
@@ -68,14 +68,33 @@ class Caller:
         self._answering = Answering(store, catalogue, guard, wake_delayed)
 
     async def handle(
-        self, messages: Sequence[PipelineMessage], session: AsyncSession
+        self,
+        messages: Sequence[PipelineMessage],
+        session: AsyncSession,
+        heard: Mapping[UUID, Heard] | None = None,
     ) -> list[list[Emission]]:
-        """Begin steps, and go on with answers; what takes time comes before the session is touched."""
+        """Begin steps, and go on with answers; what takes time comes before the session is touched.
+
+        `heard`, by the messages' ids: answers that were read a moment ago.
+        """
+        if heard is not None:
+            answers = [await self._answering.prepare_heard(one, heard[one.message_id]) for one in messages]
+            return await self._apply(messages, answers, session)
         known = await self._read(messages)
         parked = [one for one in messages if known.is_failed(one)]
         prepared: list[_Asked | Answer | None] = [
             None if known.is_over(one) else await self._prepare(one, known) for one in messages
         ]
+        emitted = await self._apply(messages, prepared, session)
+        await _park(session, parked)
+        return emitted
+
+    async def _apply(
+        self,
+        messages: Sequence[PipelineMessage],
+        prepared: Sequence[_Asked | Answer | None],
+        session: AsyncSession,
+    ) -> list[list[Emission]]:
         opened = Opened()
         ended = await self._answering.end_all(session, [one for one in prepared if isinstance(one, Answer)])
         emitted: list[list[Emission]] = []
@@ -88,7 +107,6 @@ class Caller:
             else:
                 emitted.append([])  # an answer to an envelope whose place another took
         await self._write(session, opened)
-        await _park(session, parked)
         return emitted
 
     async def _write(self, session: AsyncSession, opened: Opened) -> None:
@@ -103,11 +121,8 @@ class Caller:
     async def _read(self, messages: Sequence[PipelineMessage]) -> _Known:
         request_ids = {message.request_id for message in messages}
         async with self._store.reading() as session:
-            return _Known(
-                await rows.tasks_of(session, request_ids),
-                await rows.of_requests(session, request_ids),
-                await rows.statuses_of(session, request_ids),
-            )
+            tasks, statuses = await rows.tasks_of(session, request_ids)
+            return _Known(tasks, await rows.of_requests(session, request_ids), statuses)
 
     async def _prepare(self, message: PipelineMessage, known: _Known) -> _Asked | Answer | None:
         call = known.call(message)

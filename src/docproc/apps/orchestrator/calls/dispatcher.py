@@ -30,6 +30,11 @@ log = structlog.get_logger(__name__)
 LOOK_SECONDS = 1.0
 BATCH = 500
 _PAUSE_SECONDS = 0.5
+# When an envelope is out, its row says so this much later: most calls are over by then, and nothing is
+# written. Others take a call for one that was never sent when its row says nothing after so long; what a
+# process was killed with goes out in time all the same (takeover within five seconds).
+MARK_SECONDS = 0.25
+_YOUNG_SECONDS = 2.5
 
 
 class Dispatcher:
@@ -52,12 +57,17 @@ class Dispatcher:
         self._news = asyncio.Event()
         self._timers = asyncio.Event()
         self._told_late: set[tuple[UUID, int]] = set()
+        # Calls whose envelopes are out, and whose rows do not say so yet.
+        self._unmarked: dict[UUID, None] = {}
+        self._has_unmarked = asyncio.Event()
+        # Given answers, ends the calls it can end at once and returns the rest (hearing.py).
+        self.hear: Callable[[Sequence[bytes]], Awaitable[Sequence[bytes]]] = _leave_all
         self._jobs: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         with suppress(WireError):  # it is tried again; calls wait in their rows meanwhile
             await self._wire.open()
-        for job in (self._publish, self._take_answers, self._watch_time, self._send_again):
+        for job in (self._publish, self._mark, self._take_answers, self._watch_time, self._send_again):
             self._jobs.append(asyncio.create_task(_kept_going(job), name=job.__name__.strip("_")))
 
     async def stop(self) -> None:
@@ -67,6 +77,8 @@ class Dispatcher:
     def opened(self, outgoing: Sequence[Outgoing]) -> None:
         """These calls were committed: their envelopes may go out. Called after the commit, never waits."""
         self._to_publish += outgoing
+        for one in outgoing:  # of another attempt, whose envelope is not out yet
+            self._unmarked.pop(one.call_id, None)
         self._news.set()
         self._timers.set()
 
@@ -87,13 +99,36 @@ class Dispatcher:
             log.warning("services_out_of_reach", envelopes=len(group), problem=text_for_logs(error))
             return
         if not self._wire.is_table:
-            async with self._store.claiming() as connection:
-                await rows.mark_sent(connection, [one.call_id for one in group])
+            self._unmarked |= dict.fromkeys(one.call_id for one in group)
+            self._has_unmarked.set()
+
+    def ended(self, call_id: UUID) -> None:
+        """The call is over: nothing has to be known of its envelope any more."""
+        self._unmarked.pop(call_id, None)
+
+    async def _mark(self) -> None:
+        """Beside publishing, which goes on whatever the database does."""
+        while True:
+            if not self._unmarked:
+                self._has_unmarked.clear()
+                await self._has_unmarked.wait()
+            await asyncio.sleep(MARK_SECONDS)
+            await self._mark_now()
+
+    async def _mark_now(self) -> None:
+        marked = list(self._unmarked)
+        if marked:
+            async with self._store.claiming_once() as connection:
+                await rows.mark_sent(connection, marked)
+        for call_id in marked:
+            self._unmarked.pop(call_id, None)
 
     async def _take_answers(self) -> None:
         async for incoming in self._wire.answers():
-            async with self._store.writing() as session:
-                await adopting.adopt(session, [one.body for one in incoming], post=self._post)
+            left = await self.hear([one.body for one in incoming])
+            if left:
+                async with self._store.writing() as session:
+                    await adopting.adopt(session, left, post=self._post)
             await self._wire.settle(incoming)
 
     async def _watch_time(self) -> None:
@@ -137,15 +172,22 @@ class Dispatcher:
                 before = utc_now() - timedelta(seconds=age)
                 async with self._store.reading() as session:
                     found = await rows.unsent(session, before, BATCH)
-                # What was opened this very moment is on its way already.
-                young = utc_now() - timedelta(seconds=1.0)
+                # What was opened this very moment is on its way already, and what went out from here is out.
+                young = utc_now() - timedelta(seconds=_YOUNG_SECONDS)
                 found = [call for call in found if call.sent_at is not None or call.opened_at < young]
+                if lost_at is None:
+                    found = [call for call in found if call.id not in self._unmarked]
                 if not found:
                     break
                 await self._publish_group([outgoing_of(call) for call in found])
+                await self._mark_now()  # else the same ones would be found again
                 if len(found) < BATCH:
                     break
             await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _leave_all(bodies: Sequence[bytes]) -> Sequence[bytes]:
+    return bodies
 
 
 async def _kept_going(job: Callable[[], Awaitable[None]]) -> None:

@@ -3,34 +3,44 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
-from sqlalchemy import func, select, update
+from sqlalchemy import ColumnElement, Connection, func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from docproc.apps.orchestrator.tables import Call, CallState, Task
 from docproc.engine.message import utc_now
 from docproc.engine.store import rows
-from docproc.engine.store.columns import as_uuid
+from docproc.engine.store.columns import as_uuid, is_one_of
+from docproc.engine.store.messages import Claim, PartlyHandled
 from docproc.engine.store.tables import Request
 
 TABLE: Any = Call.__table__
+TASKS: Any = Task.__table__
 CANCELLED = "cancelled"
 
 
-async def tasks_of(session: AsyncSession, request_ids: Collection[UUID]) -> dict[UUID, Task]:
-    found = await session.scalars(select(Task).where(Task.request_id.in_(set(request_ids))))
-    return {task.request_id: task for task in found}
+def _among(
+    session: AsyncSession | AsyncConnection, column: Any, ids: Collection[UUID]
+) -> ColumnElement[bool]:
+    dialect = session.get_bind().dialect if isinstance(session, AsyncSession) else session.dialect
+    return is_one_of(dialect.name, column, set(ids))
 
 
-async def statuses_of(session: AsyncSession, request_ids: Collection[UUID]) -> dict[UUID, str]:
-    """Where requests stand; one that was called off is `CANCELLED`, though the engine calls it failed."""
-    query = select(Request.id, Request.status, Request.error).where(Request.id.in_(set(request_ids)))
-    return {row.id: _status(row.status, row.error) for row in await session.execute(query)}
+async def tasks_of(
+    session: AsyncSession, request_ids: Collection[UUID]
+) -> tuple[dict[UUID, Task], dict[UUID, str]]:
+    """Tasks, and where their requests stand; one that was called off is `CANCELLED`, though the engine calls
+    it failed."""
+    query = select(TASKS, Request.status.label("request_status"), Request.error.label("request_error"))
+    query = query.join(Request, Request.id == TASKS.c.request_id)
+    found = list(await session.execute(query.where(_among(session, TASKS.c.request_id, request_ids))))
+    statuses = {row.request_id: _status(row.request_status, row.request_error) for row in found}
+    return {row.request_id: cast(Task, row) for row in found}, statuses
 
 
 def _status(status: str, error: Any) -> str:
@@ -38,19 +48,33 @@ def _status(status: str, error: Any) -> str:
     return CANCELLED if is_cancelled else status
 
 
+# Rows, not objects of the ORM: they have the same names and are only read, and there are many of them.
+
+
 async def by_id(session: AsyncSession, ids: Collection[UUID]) -> dict[UUID, Call]:
     if not ids:
         return {}
-    found = await session.scalars(select(Call).where(Call.id.in_(set(ids))))
-    return {call.id: call for call in found}
+    found = await session.execute(select(TABLE).where(_among(session, TABLE.c.id, ids)))
+    return {row.id: cast(Call, row) for row in found}
+
+
+async def with_statuses(
+    session: AsyncSession, ids: Collection[UUID]
+) -> tuple[dict[UUID, Call], dict[UUID, str]]:
+    """Calls by their ids, and where their requests stand, by the requests' ids."""
+    query = select(TABLE, Request.status.label("request_status"), Request.error.label("request_error"))
+    query = query.join(Request, Request.id == TABLE.c.request_id)
+    found = list(await session.execute(query.where(_among(session, TABLE.c.id, ids))))
+    statuses = {row.request_id: _status(row.request_status, row.request_error) for row in found}
+    return {row.id: cast(Call, row) for row in found}, statuses
 
 
 async def of_requests(session: AsyncSession, request_ids: Collection[UUID]) -> dict[UUID, list[Call]]:
     """All calls of requests, oldest first."""
-    query = select(Call).where(Call.request_id.in_(set(request_ids))).order_by(Call.opened_at, Call.id)
+    query = select(TABLE).where(_among(session, TABLE.c.request_id, request_ids))
     found: dict[UUID, list[Call]] = {request_id: [] for request_id in request_ids}
-    for call in await session.scalars(query):
-        found[call.request_id].append(call)
+    for row in await session.execute(query.order_by(TABLE.c.opened_at, TABLE.c.id)):
+        found[row.request_id].append(cast(Call, row))
     return found
 
 
@@ -118,6 +142,32 @@ async def end_all(session: AsyncSession, endings: Sequence[Ending]) -> list[bool
     ended = {as_uuid(row.id) for row in found}
     return [one.call.id in ended and first[one.call.id] is one for one in endings]
 
+
+def claim_open(dialect: str, calls: Mapping[UUID, Call]) -> Claim:
+    """Begins a transaction that ends open calls, given by the messages that answer them: locks them. Those
+    that are over, or that somebody else is at, are left out; raises PartlyHandled then."""
+    statement = text(_CLAIM_OPEN["sqlite" if dialect == "sqlite" else "postgresql"])
+    values = rows.values_for(dialect, {"ids": [_plain(one.id, dialect) for one in calls.values()]})
+
+    def claim(connection: Connection) -> None:
+        found = {as_uuid(row.id): row.fencing for row in connection.execute(statement, values)}
+        left = {message_id for message_id, call in calls.items() if found.get(call.id) == call.fencing}
+        if len(left) < len(calls):
+            raise PartlyHandled(left)
+
+    return claim
+
+
+def _plain(value: UUID, dialect: str) -> Any:
+    return str(value) if dialect == "sqlite" else value
+
+
+_CLAIM_OPEN = {
+    "sqlite": "SELECT id, fencing FROM orchestrator_calls WHERE state = 'open' "
+    "AND id IN (SELECT value FROM json_each(:ids))",
+    "postgresql": "SELECT id, fencing FROM orchestrator_calls WHERE state = 'open' AND id = ANY(:ids) "
+    "ORDER BY id FOR UPDATE SKIP LOCKED",
+}
 
 _END_ALL = """
 UPDATE orchestrator_calls AS c
@@ -190,6 +240,11 @@ async def unsent(session: AsyncSession, before: datetime, limit: int) -> list[Ca
     return list(await session.scalars(query.order_by(Call.priority, Call.opened_at).limit(limit)))
 
 
-async def mark_sent(session: AsyncSession | AsyncConnection, ids: Collection[UUID]) -> None:
-    statement = update(Call).where(Call.id.in_(set(ids)), Call.state == CallState.OPEN.value)
-    await session.execute(statement.values(sent_at=utc_now()))
+async def mark_sent(connection: AsyncConnection, ids: Collection[UUID]) -> None:
+    """Of those that are still open, and that nobody is ending now: the others need not be found again."""
+    is_sent = TABLE.c.id.in_(
+        select(TABLE.c.id)
+        .where(_among(connection, TABLE.c.id, ids), TABLE.c.state == CallState.OPEN.value)
+        .with_for_update(skip_locked=True)
+    )
+    await connection.execute(update(TABLE).where(is_sent).values(sent_at=utc_now()))

@@ -11,6 +11,7 @@ from docproc.application import load
 from docproc.apps.orchestrator.calls import adopting, rows, telling
 from docproc.apps.orchestrator.calls.caller import Caller
 from docproc.apps.orchestrator.calls.dispatcher import Dispatcher
+from docproc.apps.orchestrator.calls.hearing import Hearing
 from docproc.apps.orchestrator.chores import Chores
 from docproc.apps.orchestrator.plans.step import options_of
 from docproc.apps.orchestrator.resilience.guard import Guard
@@ -49,6 +50,8 @@ class ServiceCallComponent(BaseComponent):
         self.dispatcher = Dispatcher(
             self.store, wire_of(given), context.wake, context.post, own.orchestrator_resend_seconds
         )
+        self.hearing = Hearing(self.store, self, self.dispatcher.ended)
+        self.dispatcher.hear = self.hearing
         self.samples = stand_ins(given, self.catalogue)
         self.adapters = adapters_of(given, self.catalogue)
         self.chores = Chores(self.store, Prober(self.guard.breakers, self.catalogue), context.worker_id)
@@ -91,7 +94,7 @@ class ServiceCallComponent(BaseComponent):
     async def process_messages(
         self, messages: Sequence[PipelineMessage], session: AsyncSession
     ) -> list[list[Emission]]:
-        return await self.caller.handle(messages, session)
+        return await self.caller.handle(messages, session, self.hearing.of(messages))
 
     async def after_exhausted(
         self, message: PipelineMessage, error: Exception, session: AsyncSession

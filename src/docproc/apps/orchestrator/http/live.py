@@ -177,6 +177,7 @@ class Live:
         is_blind = False
         busy_until = 0.0
         while self._listeners and not self._is_stopping:
+            began = time.monotonic()
             try:
                 async with self._app.store.reading() as session:
                     found = await tail.read(session)
@@ -192,7 +193,9 @@ class Live:
                     _tell(listeners, (row.tenant_id, row.session_id), place_of(row), as_text(row))
             if found:
                 busy_until = time.monotonic() + _LULL_SECONDS
-            await asyncio.sleep(_BUSY_SECONDS if time.monotonic() < busy_until else _IDLE_SECONDS)
+            now = time.monotonic()
+            # Where looking takes long, because there is much or the machine is busy, it is done less often.
+            await asyncio.sleep(max(_BUSY_SECONDS, now - began) if now < busy_until else _IDLE_SECONDS)
 
 
 def _tell(listeners: set[Listener], key: Key, position: Position, text: str) -> None:

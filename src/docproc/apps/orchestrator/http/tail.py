@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, literal_column, or_, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    and_,
+    bindparam,
+    func,
+    join,
+    literal,
+    literal_column,
+    or_,
+    select,
+)
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -36,8 +48,10 @@ class Tail:
     look reads only what is above it, by the index of events that are not about handled messages.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, kind: str | None = None) -> None:
+        """`kind`: the only one that is read."""
         self._is_sqlite = store.is_sqlite
+        self._news = _news(kind, is_sqlite=store.is_sqlite)
         self.position: Position | None = None
         self._floor = 0
         self._mark: _Mark | None = None
@@ -52,14 +66,12 @@ class Tail:
         return self.position
 
     async def read(self, session: AsyncSession) -> Sequence[Row[Any]]:
-        """What is new, at most a batch."""
+        """What is new, at most a batch. One statement, because it is asked often."""
         assert self.position is not None
-        xmin, xmax, highest = await self._now(session)
-        query = _joined().where(TABLE.c.kind != "handled", TABLE.c.id > self._floor, _after(self.position))
-        if not self._is_sqlite:
-            query = query.where(TABLE.c.transaction_id < xmin)
-        query = query.order_by(TABLE.c.transaction_id, TABLE.c.id).limit(BATCH)
-        found = list(await session.execute(query))
+        place = {"transaction": self.position.transaction_id, "last": self.position.id}
+        rows = list(await session.execute(self._news, {"floor": self._floor, **place}))
+        xmin, xmax, highest = rows[0].xmin, rows[0].xmax, rows[0].highest
+        found = [row for row in rows if row.id is not None]
         if found:
             self.position = place_of(found[-1])
         elif not self._is_sqlite:
@@ -78,13 +90,8 @@ class Tail:
 
     async def _now(self, session: AsyncSession) -> tuple[int, int, int]:
         """The oldest running transaction, the next one, and the highest id that can be seen."""
-        highest = select(func.coalesce(func.max(TABLE.c.id), 0)).scalar_subquery()
-        if self._is_sqlite:
-            return 0, 0, int(await session.scalar(select(highest)) or 0)
-        xmin: ColumnElement[int] = literal_column("pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
-        xmax: ColumnElement[int] = literal_column("pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
-        row = (await session.execute(select(xmin, xmax, highest))).one()
-        return int(row[0]), int(row[1]), int(row[2])
+        row = (await session.execute(select(_moment(is_sqlite=self._is_sqlite)))).one()
+        return int(row.xmin), int(row.xmax), int(row.highest)
 
     async def _lowest_open(self, session: AsyncSession, xmin: int) -> int:
         """The last id, seen from above, that belongs to a transaction older than every running one."""
@@ -120,6 +127,43 @@ async def missed(
         settled: ColumnElement[int] = literal_column("pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
         query = query.where(TABLE.c.transaction_id < settled)
     return list(await session.execute(query.order_by(TABLE.c.transaction_id, TABLE.c.id).limit(limit)))
+
+
+def _moment(*, is_sqlite: bool) -> Any:
+    """What a statement sees: the oldest running transaction, the next one, and the highest id."""
+    highest = select(func.coalesce(func.max(TABLE.c.id), 0)).scalar_subquery()
+    snapshot = "pg_snapshot_{}(pg_current_snapshot())::text::bigint"
+    limits: list[ColumnElement[int]] = [
+        literal(0) if is_sqlite else literal_column(snapshot.format(name)) for name in ("xmin", "xmax")
+    ]
+    columns = (limits[0].label("xmin"), limits[1].label("xmax"), highest.label("highest"))
+    return select(*columns).subquery("moment")
+
+
+@lru_cache(maxsize=8)
+def _news(kind: str | None, *, is_sqlite: bool) -> Any:
+    """The moment, and beside it every event after a position; one row without one where there is none."""
+    moment = _moment(is_sqlite=is_sqlite)
+    is_new = [
+        # Spelled out, so that the index of such events is used whatever the plan.
+        TABLE.c.kind != literal_column("'handled'"),
+        TABLE.c.id > bindparam("floor", type_=BigInteger),
+        or_(
+            TABLE.c.transaction_id > bindparam("transaction", type_=BigInteger),
+            and_(
+                TABLE.c.transaction_id == bindparam("transaction", type_=BigInteger),
+                TABLE.c.id > bindparam("last", type_=BigInteger),
+            ),
+        ),
+    ]
+    if not is_sqlite:
+        is_new.append(TABLE.c.transaction_id < moment.c.xmin)
+    if kind is not None:
+        is_new.append(TABLE.c.kind == kind)
+    told = join(TABLE, Task, Task.request_id == TABLE.c.request_id)
+    query = select(moment, TABLE, Task.session_id, Task.correlation_id)
+    query = query.select_from(moment.outerjoin(told, and_(*is_new)))
+    return query.order_by(TABLE.c.transaction_id, TABLE.c.id).limit(BATCH)
 
 
 def _joined() -> Any:

@@ -83,11 +83,13 @@ async def submit(
         return refused(error)
     if accepted.is_new:
         envelope = accepted.envelope
-        return TaskAccepted(
+        found = TaskAccepted(
             task_id=envelope.task_id,
             session_id=envelope.session_id or "",
             correlation_id=envelope.correlation_id,
         )
+        # Written here: what was made by its model needs not be checked against it.
+        return Response(found.model_dump_json(), 202, media_type="application/json")
     response.headers["Idempotent-Replay"] = "true"
     async with application.store.reading() as session:
         known = await reading.one(session, accepted.task_id)

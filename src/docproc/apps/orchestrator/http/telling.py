@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
+import orjson
 from sqlalchemy.engine import Row
 
 from docproc.apps.orchestrator.calls.telling import PROGRESS, STEP
@@ -53,4 +53,4 @@ def as_text(row: Row[Any]) -> str:
         found["percent"] = 100
     if data:
         found["data"] = data
-    return json.dumps(found, default=str)
+    return orjson.dumps(found, default=str).decode()

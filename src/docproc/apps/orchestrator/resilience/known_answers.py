@@ -114,7 +114,7 @@ class KnownAnswers:
             for (tenant_id, question), one in sorted(written.items())  # nobody waits in a circle
         ]
         statement = text(_SQLITE if dialect == "sqlite" else _POSTGRESQL)
-        async with self.store.claiming() as connection:
+        async with self.store.claiming_once() as connection:
             await connection.execute(statement, [rows.values_for(dialect, one) for one in values])
 
 

@@ -84,9 +84,12 @@ class Statistics:
         # In one order everywhere: processes that add to the same rows wait for each other, never in a circle.
         ordered = sorted(written.items(), key=lambda item: (item[0][0], *asdict(item[0][1]).values()))
         try:
-            async with self.store.claiming() as connection:
-                for (minute, called), tally in ordered:
+            # One by one, each committed by itself: a process that is stopped holds up nobody who adds to the
+            # same rows.
+            for (minute, called), tally in ordered:
+                async with self.store.claiming_once() as connection:
                     await rows.execute(connection, ADD, **_values(minute, called, tally))
+                del written[minute, called]
         except BaseException:
             self._give_back(written)
             raise

@@ -25,6 +25,7 @@ from docproc.apps.orchestrator.sdk.task import (
 from docproc.apps.orchestrator.services.port import LEASE_SECONDS, ServicePort, Taken
 from docproc.apps.orchestrator.services.wire import WireError
 from docproc.engine.message import utc_now
+from docproc.engine.running.grouping import Grouping
 from docproc.engine.store.session import is_passing
 from docproc.harmless import text_for_logs
 
@@ -56,6 +57,8 @@ class Serving:
         self._working: dict[Taken, asyncio.Task[None]] = {}
         self._free = asyncio.Semaphore(at_once)
         self._stopping = asyncio.Event()
+        # What is done while answers are on their way goes with the next ones.
+        self._answers = Grouping(self._bring, is_somebodys_own=lambda error: isinstance(error, EnvelopeError))
         # Call -> the highest number that was worked on, and what was answered to it.
         self._answered: OrderedDict[UUID, tuple[int, Envelope]] = OrderedDict()
 
@@ -127,9 +130,7 @@ class Serving:
             return await self._port.give_back([taken])
         try:
             answer = await self._answer(envelope)
-            if answer is not None:
-                await self._port.say([answer.encode()])
-            await self._port.settle([taken])
+            await self._answers.add((taken, None if answer is None else answer.encode()))
         except EnvelopeError as error:  # the call is over: somebody else answered, or nobody waits any more
             log.warning("answer_refused", queue=taken.queue, problem=str(error))
             await self._port.settle([taken])
@@ -138,6 +139,10 @@ class Serving:
                 raise
             log.warning("answer_waits", queue=taken.queue, problem=text_for_logs(error))
             await asyncio.sleep(_PAUSE_SECONDS)  # the lease ends, and the envelope comes again
+
+    async def _bring(self, done: Sequence[tuple[Taken, bytes | None]]) -> None:
+        bodies = [body for _, body in done if body is not None]
+        await self._port.answer(bodies, [taken for taken, _ in done])
 
     async def _answer(self, envelope: Envelope) -> Envelope | None:
         """None: nobody waits for it."""

@@ -40,6 +40,9 @@ class ServicePort(Protocol):
     async def settle(self, taken: Sequence[Taken]) -> None:
         """Their answers were brought: nobody else needs to work on them."""
 
+    async def answer(self, bodies: Sequence[bytes], taken: Sequence[Taken]) -> None:
+        """`say` the answers, then `settle` the envelopes that they answer; together where the wire can."""
+
     async def give_back(self, taken: Sequence[Taken]) -> None:
         """They were not begun, or not finished: let any process have them at once."""
 

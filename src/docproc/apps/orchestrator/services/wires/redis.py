@@ -28,7 +28,8 @@ log = structlog.get_logger(__name__)
 
 __all__ = ["RedisPort", "RedisWire"]
 
-BATCH = 100
+# In one transaction: whoever else has something to do in this process waits for it.
+BATCH = 40
 # How long a read waits for answers; between two of them it is looked whether Redis is still the one it was.
 WAIT_SECONDS = 1.0
 FIRST_PAUSE_SECONDS = 0.05
@@ -59,6 +60,8 @@ class RedisWire:
         self._closed = False
         self._epoch: bytes | None = None
         self._loss: float | None = None
+        # When to look again whether Redis is the one it was, and for answers that others left.
+        self._look_at = 0.0
         self._withdrawing: set[asyncio.Task[None]] = set()
 
     @classmethod
@@ -136,6 +139,7 @@ class RedisWire:
             except _LOST as error:
                 if self._closed:
                     return
+                self._look_at = 0.0
                 if isinstance(error, ResponseError) and "NOGROUP" in str(error):
                     # Flushed. Whatever lay there may be lost, and is asked for again.
                     with contextlib.suppress(*_LOST):
@@ -153,13 +157,15 @@ class RedisWire:
 
     async def _read(self) -> list[Incoming]:
         """New answers, and those that an orchestrator has had for too long: it is gone, or cannot write."""
-        await self._look()
-        idle = int(protocol.ANSWER_LEASE_SECONDS * 1000)
-        _, claimed, *_ = await self._reader.xautoclaim(
-            protocol.ANSWERS, protocol.ORCHESTRATORS, self.consumer, idle, count=BATCH
-        )
-        if claimed:
-            return _incoming(claimed)
+        if time.monotonic() >= self._look_at:
+            await self._look()
+            idle = int(protocol.ANSWER_LEASE_SECONDS * 1000)
+            _, claimed, *_ = await self._reader.xautoclaim(
+                protocol.ANSWERS, protocol.ORCHESTRATORS, self.consumer, idle, count=BATCH
+            )
+            if claimed:
+                return _incoming(claimed)
+            self._look_at = time.monotonic() + WAIT_SECONDS
         found: Any = await self._reader.xreadgroup(
             protocol.ORCHESTRATORS,
             self.consumer,

@@ -97,13 +97,16 @@ class RedisPort:
                 await self._redis.xclaim(queue, protocol.SERVICES, self.name, 0, ids, justid=True)
 
     async def say(self, bodies: Sequence[bytes]) -> None:
+        await self.answer(bodies, ())
+
+    async def settle(self, taken: Sequence[Taken]) -> None:
+        await self.answer((), taken)
+
+    async def answer(self, bodies: Sequence[bytes], taken: Sequence[Taken]) -> None:
+        """In one transaction: an envelope is gone from its queue if, and only if, its answer is there."""
         async with _told("Redis did not take what was said"), self._pipeline() as pipe:
             for body in bodies:
                 pipe.xadd(protocol.ANSWERS, {"envelope": body})
-            await pipe.execute()
-
-    async def settle(self, taken: Sequence[Taken]) -> None:
-        async with _told("Redis did not hear of it"), self._pipeline() as pipe:
             for queue, ids in _by_queue(taken).items():
                 pipe.xack(queue, protocol.SERVICES, *ids)
                 pipe.xdel(queue, *ids)

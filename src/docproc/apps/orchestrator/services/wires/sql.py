@@ -179,6 +179,11 @@ class SqlPort:
         """Not before the orchestrator has seen the answer does the call end: nobody takes it until then."""
         await self._lease(taken, 3600.0)
 
+    async def answer(self, bodies: Sequence[bytes], taken: Sequence[Taken]) -> None:
+        if bodies:
+            await self.say(bodies)
+        await self.settle(taken)
+
     async def give_back(self, taken: Sequence[Taken]) -> None:
         await self._lease(taken, None)
         if self._wakeups is not None:
