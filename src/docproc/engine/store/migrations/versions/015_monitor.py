@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "015"
-down_revision = "012"
+down_revision = "014"
 
 
 def upgrade() -> None:

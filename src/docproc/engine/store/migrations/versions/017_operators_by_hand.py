@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "017"
-down_revision = "012"
+down_revision = "015"
 
 DEFAULTS = {"id": "gen_random_uuid()", "skills": "'{}'"}
 

@@ -8,7 +8,7 @@ from alembic import op
 from docproc.engine.store import columns
 
 revision = "018"
-down_revision = "012"
+down_revision = "017"
 
 
 def _tenant() -> sa.Column[str]:
