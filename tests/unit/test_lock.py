@@ -22,10 +22,17 @@ PROJECT: dict[str, Any] = {
         },
     },
 }
-ASKED = 'builder\neditables\none>=1\nthree\ntwo>=2; sys_platform != "win32"\n'
+ASKED = 'async-timeout\nbuilder\neditables\none>=1\nthree\ntwo>=2; sys_platform != "win32"\n'
 LOCK = "".join(
     f"{name} \\\n    --hash=sha256:0\n"
-    for name in ("builder==1", "editables==1", "one==1.5", "three==3", 'two==2 ; sys_platform != "win32"')
+    for name in (
+        "async-timeout==5",
+        "builder==1",
+        "editables==1",
+        "one==1.5",
+        "three==3",
+        'two==2 ; sys_platform != "win32"',
+    )
 )
 
 
