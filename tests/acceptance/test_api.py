@@ -491,7 +491,10 @@ async def test_result_in_three_formats(engine: Harness, client: Client) -> None:
         for kind in ("json", "csv", "xlsx")
     }
     assert answers["json"].json() == result
-    assert answers["csv"].text.splitlines()[1] == "0,invoice,0,invoice_number,F-1,0.9,text,0,,,"
+    # One row a document, as a spreadsheet reads it; one row a field, as programs do.
+    assert answers["csv"].text.splitlines()[1].split(",")[5] == "F-1"
+    fields = await client.get(f"/requests/{request_id}/result?format=csv&table=fields")
+    assert fields.text.splitlines()[1] == "0,invoice,0,invoice_number,F-1,0.9,text,0,,,"
     assert answers["xlsx"].content.startswith(b"PK")
     for kind, answer in answers.items():
         assert answer.headers["content-disposition"] == f'attachment; filename="docproc-{request_id}.{kind}"'
