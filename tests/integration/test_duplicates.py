@@ -12,6 +12,7 @@ from docproc.engine.store import rows
 from docproc.engine.store.session import Store
 from docproc.engine.store.tables import Request
 
+REQUESTS: Any = Request.__table__
 DATA = {"vendor_tax_id": "B16596447", "invoice_number": "F-2026/015", "total_amount": 1210.0}
 
 
@@ -28,7 +29,7 @@ async def sent(store: Store, data: dict[str, Any], *, minutes: int, tenant: str 
         "created_at": at,
     }
     async with store.writing() as session:
-        await rows.insert(session, Request.__table__, [request])
+        await rows.insert(session, REQUESTS, [request])
         await rows.insert(session, documents.TABLE, [document])
     return request_id
 
