@@ -81,7 +81,7 @@ def _one(type_: str, value: Any, decimal_comma: bool) -> str | None:
         return None
     if type_ == "decimal":
         return _decimal(value, decimal_comma)
-    if field.type == "integer":
+    if type_ == "integer":
         return _integer(value, decimal_comma)
     if not isinstance(value, str):
         raise MistypedError("wrong_text", "it must be a text")
