@@ -10,6 +10,7 @@ from typing import Any
 from docproc.apps.documents.components.page_groups import StoredPage, group_pages
 from docproc.apps.documents.components.page_jobs import Found
 from docproc.apps.documents.tables import PageStatus
+from docproc.apps.documents.understanding.classify import OTHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +32,14 @@ def in_context(
     """By page index, how likely the type of the document is right that the page seems to belong to.
 
     A page without vocabulary of its own may be sure beside its neighbours: nobody need be asked about it.
-    `found` has what is new, by page index; pages that are not known yet say nothing.
+    `found` has what is new, by page index; pages that are not known yet say nothing. Pages of no known type
+    settle nothing for each other: that several are unlike everything makes none of them surer.
     """
     told = [_told(row, found[row.page_index]) if row.page_index in found else row for row in rows]
     return {
         index: sure
         for made in group_pages(told, weights=weights)
+        if made.doc_type != OTHER
         for index, sure in zip(made.page_indices, made.sure, strict=True)
     }
 

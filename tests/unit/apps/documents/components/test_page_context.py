@@ -39,7 +39,12 @@ def test_doubtful_page_is_sure_beside_the_page_it_continues() -> None:
 
 def test_doubtful_page_stays_so_while_its_neighbours_are_unknown() -> None:
     rows = [row(0, PageStatus.READ), row(1, PageStatus.READ)]
-    assert in_context(rows, {1: unsure(READINGS)}, None)[1] < 0.7
+    assert in_context(rows, {1: unsure(READINGS)}, None).get(1, 0.0) < 0.7
+
+
+def test_pages_of_no_known_type_settle_nothing_for_each_other() -> None:
+    letter = row(0, PageStatus.CLASSIFIED, "other", {LOOKS: {"other": 0.97}})
+    assert 1 not in in_context([letter, row(1, PageStatus.READ)], {1: unsure("Recibo o contrato")}, None)
 
 
 def test_what_a_page_may_be_is_kept_for_its_neighbours() -> None:
