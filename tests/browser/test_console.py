@@ -149,7 +149,7 @@ def test_file_goes_in_and_its_fields_have_their_place_on_the_page(page: Page, sa
     page.get_by_role("button", name="Ampliar").click()
     larger = page.locator(".viewer .page").first.bounding_box()
     assert width and larger and larger["width"] > width["width"]
-    expect(page.locator(".lines table")).to_be_visible()
+    expect(page.locator(".lines table").first).to_be_visible()  # its items; taxes by rate follow
     expect(page.locator("svg.timeline rect.bar-work").first).to_be_visible()
 
 

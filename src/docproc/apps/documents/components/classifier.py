@@ -27,6 +27,8 @@ from docproc.engine.store import tasks
 from docproc.engine.workflow.definition import Stage, Workflow
 
 AUTOMATIC = "AUTO"
+# Only what a person says is certain: where every page is asked about (threshold 1), neighbours settle none.
+MOST_SURE = 0.999
 TASK_TYPE = "classification"
 
 
@@ -119,6 +121,7 @@ class Classifier(BatchComponent):
     def _is_answered(self, question: Question, sure: dict[int, float]) -> bool:
         message = question.message
         told = sure.get(message.page_index or 0, 0.0) if message.payload.get("file_page") else 0.0
+        told = min(told, MOST_SURE)
         return not doubts.is_below(told, doubts.page_threshold(self.settings, question.stage))
 
     def _question(self, message: PipelineMessage, stage: Stage, result: Found) -> Question | None:
