@@ -56,7 +56,7 @@ class Harness:
         task = asyncio.create_task(worker.run(stopping))
         running = (app, worker, task, stopping)
         self._running.append(running)
-        await self.until(lambda: worker.is_ready or task.done(), "the worker is ready")
+        await self.until(lambda: worker.is_ready or task.done(), "the worker is ready", 60)
         if task.done():
             task.result()
         return running

@@ -11,6 +11,7 @@ import pytest
 
 from docproc.app import open_database
 from docproc.engine.message import utc_now
+from docproc.engine.running.erasing import BY_RETENTION
 from docproc.engine.running.intake import Submission
 from docproc.engine.store import environments, events
 from docproc.engine.store.environments import Environment
@@ -74,12 +75,12 @@ async def answered(engine: Harness, file: bytes = b"content") -> UUID:
 
 
 async def with_case(engine: Harness) -> UUID:
-    """One golden case, made from a request that is erased afterwards; the case's id."""
+    """One golden case, made from a request whose time is over afterwards; the case's id."""
     running = await engine.start("work")
     request_id = await answered(engine)
     case = await cases.add(engine.app, request_id, by="eva")
     await engine.stop(running)
-    await engine.app.erasure.erase(request_id, "test")
+    assert await engine.app.erasure._erase(request_id, BY_RETENTION, None)
     return case.id
 
 
@@ -92,7 +93,7 @@ async def version_of_new(engine: Harness) -> str:
 # --- cases ------------------------------------------------------------------------------------------------
 
 
-async def test_case_outlives_the_request_it_was_made_from(engine: Harness) -> None:
+async def test_case_outlives_the_retention_of_the_request_it_was_made_from(engine: Harness) -> None:
     case_id = await with_case(engine)
     (case,) = await cases.cases(engine.app, "flow")
     assert (case.id, case.expected, case.title, case.made_by) == (case_id, ["first"], "a.txt", "eva")
@@ -102,6 +103,15 @@ async def test_case_outlives_the_request_it_was_made_from(engine: Harness) -> No
     assert not await engine.app.blobs.exists(case.uploads[0]["key"])
     with pytest.raises(UnknownRequestError, match="no case"):
         await cases.remove(engine.app, case_id)
+
+
+async def test_whoever_erases_a_request_erases_its_cases(engine: Harness) -> None:
+    await engine.start("work")
+    request_id = await answered(engine)
+    case = await cases.add(engine.app, request_id, by="eva")
+    await engine.app.erasure.erase(request_id, "test")
+    assert await cases.cases(engine.app) == []
+    assert not await engine.app.blobs.exists(case.uploads[0]["key"])
 
 
 async def test_only_complete_answers_to_files_can_be_vouched_for(engine: Harness) -> None:

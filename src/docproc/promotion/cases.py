@@ -10,7 +10,7 @@ from sqlalchemy import delete, select
 
 from docproc.app import App
 from docproc.application import load
-from docproc.engine.store.promotion_tables import GoldenCase
+from docproc.engine.store.promotion_tables import GoldenCase, golden_owner
 from docproc.engine.store.requests import TERMINAL
 from docproc.engine.store.tables import Request
 from docproc.errors import RequestConflictError, UnknownRequestError
@@ -48,8 +48,7 @@ async def add(app: App, request_id: UUID, *, by: str, title: str | None = None) 
     case_id = uuid4()
     uploads = []
     for index, upload in enumerate(request.uploads):
-        # Not under an id alone: folders that are called so and are no request's are swept.
-        key = f"golden-{case_id}/in/{index}-{upload['key'].rpartition('/')[2]}"
+        key = f"{golden_owner(case_id)}/in/{index}-{upload['key'].rpartition('/')[2]}"
         await app.blobs.copy(upload["key"], key)
         uploads.append({**upload, "key": key})
     case = GoldenCase(
@@ -85,4 +84,4 @@ async def remove(app: App, case_id: UUID) -> None:
         )
     if gone is None:
         raise UnknownRequestError(f"there is no case {case_id}", remedy="See: docproc golden list")
-    await app.blobs.delete(f"golden-{case_id}")
+    await app.blobs.delete(golden_owner(case_id))

@@ -9,7 +9,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import structlog
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, delete, func, select
 
 from docproc.engine.blobs import BlobStore
 from docproc.engine.message import utc_now
@@ -17,6 +17,7 @@ from docproc.engine.running import quotas
 from docproc.engine.running.quotas import CountUnits
 from docproc.engine.store import erasure, tenants
 from docproc.engine.store.erasure import EraseOwn
+from docproc.engine.store.promotion_tables import GoldenCase, golden_owner
 from docproc.engine.store.requests import TERMINAL
 from docproc.engine.store.session import Store, is_passing
 from docproc.engine.store.tables import Request
@@ -58,12 +59,22 @@ class Erasure:
         query = select(Request.tenant_id, Request.workflow_name).where(Request.id == request_id)
         async with self.store.reading() as session:
             found = (await session.execute(query)).first()
+        await self._erase_cases(request_id)
         if found is None or not await self._erase(
             request_id, by, await self._retention(found.tenant_id, found.workflow_name)
         ):
             raise UnknownRequestError(f"there is no request {request_id}", remedy="Check the id")
         await self.store.forget_deleted()
         log.info("request_erased", request_id=str(request_id), by=by)
+
+    async def _erase_cases(self, request_id: UUID) -> None:
+        """Golden cases that were made from it hold the same files and values. Where only its time is over
+        (`sweep`) they stay: somebody chose to keep them."""
+        async with self.store.writing() as session:
+            cases = delete(GoldenCase).where(GoldenCase.request_id == request_id).returning(GoldenCase.id)
+            gone = list(await session.scalars(cases))
+        for case_id in gone:
+            await self.blobs.delete(golden_owner(case_id))
 
     async def sweep(self) -> int:
         """What workflows and tenants say of content and audit, carried out; returns how many requests were

@@ -38,10 +38,17 @@ class Promotion(Tenanted, Base):
     __table_args__ = (Index("ix_promotions_current", "environment", "workflow_name", "created_at"),)
 
 
+def golden_owner(case_id: UUID) -> str:
+    """Whose a case's files are in the blob store. Not an id alone: what is called so and is no request's is
+    swept."""
+    return f"golden-{case_id}"
+
+
 class GoldenCase(Tenanted, Base):
     """A request whose answer a person vouched for: every later version of its workflow must give it again.
 
-    It stands by itself, with files of its own: erasing the request it came from leaves it.
+    It has files of its own and outlives the retention of the request that it was made from. Whoever erases
+    that request erases it, too.
     """
 
     __tablename__ = "golden_cases"
