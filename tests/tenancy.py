@@ -15,6 +15,7 @@ from docproc.apps.materials.stores.database import DatabaseStore
 from docproc.engine.message import utc_now
 from docproc.engine.store import requests, tenants
 from docproc.engine.store.search_tables import SavedView
+from docproc.engine.store.tables import DeadLetter
 from docproc.engine.store.task_tables import BackofficeTask, Operator
 from docproc.http.access import keys
 from docproc.http.access.keys import Made, NewKey
@@ -95,11 +96,14 @@ async def two_tenants(engine: Harness) -> Tenancy:
     request_id = await send(engine, ACME)
     task_id, document_id = await _worked_on(engine, request_id, people[ACME])
     await _material(engine, request_id)
-    view_id = uuid4()
+    view_id, letter_id = uuid4(), uuid4()
     async with engine.app.store.writing() as session:
         session.add(SavedView(id=view_id, tenant_id=ACME, owner="", name=MARK, query="q=1"))
+        letter: dict[str, Any] = {"queue": "work", "reason": MARK, "attempts": 1, "body": MARK.encode()}
+        session.add(DeadLetter(id=letter_id, tenant_id=ACME, request_id=request_id, **letter))
     values = {
         "view_id": str(view_id),
+        "letter_id": str(letter_id),
         "session_id": f"session-{MARK}",
         "correlation_id": str(uuid4()),
         "material_id": MATERIAL,

@@ -138,10 +138,10 @@ def forgetful(app: FastAPI) -> None:
     async def undeclared() -> str:
         return "nobody said who may see this"
 
-    @app.get("/letters/{letter_id}")
+    @app.get("/parcels/{parcel_id}")
     @needs(Scope.READ)
-    async def letter(letter_id: str) -> str:
-        return letter_id
+    async def parcel(parcel_id: str) -> str:
+        return parcel_id
 
     @app.get("/documents/{document_id}")
     @needs(Scope.READ)
@@ -169,7 +169,7 @@ async def test_walk_finds_every_route_that_forgets_its_check(sqlite_engine: Harn
     assert found == [
         f"GET /all-of-them: 200 tells {MARK}, {both.values['request_id']}",
         "ANY /undeclared: it does not say which scope it takes",
-        "ANY /letters/{letter_id}: the test does not know what to fill in for letter_id",
+        "ANY /parcels/{parcel_id}: the test does not know what to fill in for parcel_id",
         "GET /documents/{document_id}: 200, not 403 or 404",
         "WS /ws/documents/{document_id}: 1000, not 4403 or 4404",
         "ANY /raw: it is not behind the gate",
