@@ -35,7 +35,13 @@ def _service_name(value: Any) -> Any:
     return "-".join(value.replace("_", " ").lower().split()) if isinstance(value, str) else value
 
 
+def _whole(value: Any) -> Any:
+    """`3.0` is a whole number in JSON, too; `"3"` and `true` are none."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 Lower = BeforeValidator(_lower)
+Priority = Annotated[int, Field(ge=0, le=9, strict=True), BeforeValidator(_whole)]
 Moment = Annotated[AwareDatetime, AfterValidator(lambda moment: moment.astimezone(UTC))]
 ServiceName = Annotated[
     str,
@@ -119,7 +125,7 @@ class Envelope(Part):
     expires_at: Moment | None = None
     status: Annotated[Status, Lower]
     type: MessageType
-    priority: int = Field(ge=0, le=9, strict=True, description="0 is the most urgent")
+    priority: Priority = Field(description="0 is the most urgent")
     source_service: ServiceName
     target_service: ServiceName
     delegated_services: tuple[DelegatedService, ...] = Field(default=(), max_length=1000)
