@@ -469,4 +469,4 @@ def test_nobody_named_is_asked_for_a_name(station: Station, opened: Opener) -> N
     page.keyboard.type("Clara Gil")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"operator=Clara\+Gil"))
-    expect(page.locator(".who")).to_contain_text("Eres Clara Gil")
+    expect(page.locator(".who")).to_contain_text("Usted es Clara Gil")
