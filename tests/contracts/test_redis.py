@@ -173,8 +173,8 @@ async def test_entries_of_a_consumer_that_is_not_heard_of_go_to_others_in_their_
     groups = lost.consume("q.work", batch=4, slots=1)
     taken = await anext(groups)
     assert len(taken) == 4
-    # As if its process were gone. Not by one `cancel`: the client of Redis swallows one that comes together with
-    # an answer, and the task would go on for ever.
+    # As if its process were gone. Not by one `cancel`: the client of Redis swallows one that comes together
+    # with an answer, and the task would go on for ever.
     await end(list(lost._tasks))
     await heir.open()
     found: list[Delivery] = []
